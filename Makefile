@@ -1,0 +1,44 @@
+# One command a task; CI calls the same ones. `make` alone lists them.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint types format guarantees clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "evenodds needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/developed: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+demo: $(VENV)/installed ## Set up, recompute the CreditRisk study and print its tables
+	$(BIN)/evenodds study credit
+
+test: $(VENV)/developed lint types ## Set up and run every test, doctest, lint and type check
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/developed ## Check style
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/developed ## Check types
+	$(BIN)/mypy
+
+format: $(VENV)/developed ## Repair style where that can be done by machine
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+guarantees: $(VENV)/developed ## Run the long checks over many populations
+	$(BIN)/python -m pytest -m guarantee
+
+clean: ## Remove what was built
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

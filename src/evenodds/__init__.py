@@ -1,0 +1,78 @@
+"""Fair odds from the scores of any black-box model.
+
+A policy gives each group a curve that turns a score into the odds of a yes; everything before it finds it,
+everything after it uses it.
+
+>>> import evenodds as eo
+>>> joint = eo.datasets.credit_risk()
+>>> policy = eo.fit(joint, target=(0.2, 0.8))
+>>> policy.odds([25, 49.5], "white").round(3)
+array([0.243, 0.685])
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from evenodds.errors import (
+    DataError,
+    EvenoddsError,
+    EvenoddsWarning,
+    OptionError,
+    UnknownGroupError,
+    UnreachableError,
+)
+from evenodds.model.curves import Curve
+from evenodds.model.fit import Solutions, fit, solutions
+from evenodds.model.joint import JointDistribution
+from evenodds.model.policy import Certificate, Policy
+from evenodds.model.regions import Point
+from evenodds.uses.metrics import (
+    GroupMetrics,
+    IndividualOdds,
+    Metrics,
+    individual_odds,
+    metrics,
+    odds_distance,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Certificate",
+    "Curve",
+    "DataError",
+    "EvenoddsError",
+    "EvenoddsWarning",
+    "GroupMetrics",
+    "IndividualOdds",
+    "JointDistribution",
+    "Metrics",
+    "OptionError",
+    "Point",
+    "Policy",
+    "Solutions",
+    "UnknownGroupError",
+    "UnreachableError",
+    "datasets",
+    "fit",
+    "individual_odds",
+    "metrics",
+    "odds_distance",
+    "solutions",
+    "studies",
+]
+
+_LATE = ("datasets", "studies")  # loaded when first asked for
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATE:
+        return import_module(f"evenodds.{name}")
+    msg = f"module 'evenodds' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})

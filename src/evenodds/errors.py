@@ -1,0 +1,72 @@
+"""Every exception and warning of evenodds.
+
+::
+
+    ValueError
+    └── EvenoddsError            whatever evenodds refuses
+        ├── DataError            the table: scores, groups, labels, weights, lengths
+        ├── OptionError          an option's name or value, or two options that conflict
+        ├── UnknownGroupError    a group that the policy does not know
+        └── UnreachableError     a target that a group cannot reach
+
+    UserWarning
+    └── EvenoddsWarning          an answer was given, but look at it twice
+
+A message says what is wrong, the value that was got, what is allowed, and ends in a hint where there is one to give.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "DataError",
+    "EvenoddsError",
+    "EvenoddsWarning",
+    "OptionError",
+    "UnknownGroupError",
+    "UnreachableError",
+    "one_of",
+]
+
+
+class EvenoddsError(ValueError):
+    """The base of every error that evenodds raises on purpose."""
+
+
+class DataError(EvenoddsError):
+    """The data cannot be used as they are."""
+
+
+class OptionError(EvenoddsError):
+    """An option has a value that is not allowed, or conflicts with another option."""
+
+
+class UnknownGroupError(EvenoddsError):
+    """A group was asked for that the policy was not fitted on."""
+
+
+class UnreachableError(EvenoddsError):
+    """A group cannot reach the point asked for with the curve asked for."""
+
+
+class EvenoddsWarning(UserWarning):
+    """An answer was given, but the data behind it deserve a second look."""
+
+
+def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
+    """Return `value` if it is one of the `allowed` words, else raise an error that offers the nearest one.
+
+    >>> one_of("curve", "linaer", ["fixed", "linear"])
+    Traceback (most recent call last):
+    ...
+    evenodds.errors.OptionError: curve='linaer' is not known. Allowed: fixed, linear. Hint: did you mean 'linear'?
+    """
+    words = list(allowed)
+    if isinstance(value, str) and value in words:
+        return value
+    nearest = difflib.get_close_matches(str(value), words, n=1)
+    hint = f" Hint: did you mean {nearest[0]!r}?" if nearest else ""
+    msg = f"{name}={value!r} is not known. Allowed: {', '.join(words)}.{hint}"
+    raise OptionError(msg)

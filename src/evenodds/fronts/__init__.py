@@ -1,0 +1,1 @@
+"""Ways in: each translates, calls, and translates back."""

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: piecewise polynomials, moments, hulls and roots. No word of fairness."""

@@ -1,0 +1,69 @@
+"""Planar polylines that rise from (0, 0) to (1, 1): concave hulls, heights above a point, the lowest of several."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenodds.geometry.pieces import Floats
+
+__all__ = ["concave_hull", "height", "lower_envelope"]
+
+
+def concave_hull(x: Floats, y: Floats) -> NDArray[np.intp]:
+    """Positions of the vertices of the least concave majorant of points sorted by x, then y.
+
+    Andrew's monotone chain, upper half, with the points that lie on an edge left out.
+
+    >>> concave_hull(np.array([0.0, 0.2, 0.5, 1.0]), np.array([0.0, 0.6, 0.7, 1.0]))
+    array([0, 1, 3])
+    """
+    kept: list[int] = []
+    xs, ys = x.tolist(), y.tolist()
+    for i, (xi, yi) in enumerate(zip(xs, ys, strict=True)):
+        while len(kept) > 1:
+            o, a = kept[-2], kept[-1]
+            if (xs[a] - xs[o]) * (yi - ys[o]) < (ys[a] - ys[o]) * (xi - xs[o]):
+                break
+            kept.pop()
+        kept.append(i)
+    return np.array(kept, dtype=np.intp)
+
+
+def height(x: Floats, y: Floats, at: ArrayLike) -> Floats:
+    """The top of a rising polyline above `at` (a vertical run counts with its upper end).
+
+    >>> height(np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.4, 1.0]), [0.0, 0.5, 1.0])
+    array([0.4, 0.7, 1. ])
+    """
+    right = np.minimum(np.searchsorted(x, at, side="right"), x.size - 1)
+    run = x[right] - x[right - 1]
+    share = np.where(run > 0, np.clip((at - x[right - 1]) / np.where(run > 0, run, 1.0), 0.0, 1.0), 1.0)
+    return np.asarray(y[right - 1] + share * (y[right] - y[right - 1]))
+
+
+def lower_envelope(curves: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Vertices of the lowest of several concave polylines over [0, 1], crossings included.
+
+    A vertex of one polyline may stay where rounding does not tell it from the edge it lies on.
+
+    >>> lower_envelope([(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0])),
+    ...                 (np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.5, 1.0]))])
+    (array([0.        , 0.33333333, 0.5       , 1.        ]), array([0.        , 0.66666667, 0.75      , 1.        ]))
+    """
+    grid = np.unique(np.concatenate([x for x, _ in curves]))
+    heights = np.array([height(x, y, grid) for x, y in curves])
+    # A concave polyline may rise vertically at 0; from there on it is linear between neighbouring grid points.
+    crossings: list[float] = []
+    for i in range(len(curves)):
+        for j in range(i):
+            gap = heights[i] - heights[j]
+            change = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+            share = gap[change] / (gap[change] - gap[change + 1])
+            crossings.extend(grid[change] + share * (grid[change + 1] - grid[change]))
+    at = np.unique(np.concatenate([grid, np.array(crossings)]))
+    low = np.min([height(x, y, at) for x, y in curves], axis=0)
+    if low[0] > 0:
+        at, low = np.insert(at, 0, 0.0), np.insert(low, 0, 0.0)
+    kept = concave_hull(at, low)
+    return at[kept], low[kept]

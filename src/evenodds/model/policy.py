@@ -1,0 +1,176 @@
+"""The answer: a curve for each group, and what is known about them. Immutable and comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenodds.errors import DataError, OptionError, UnknownGroupError
+from evenodds.geometry.pieces import Floats
+from evenodds.model.curves import Curve
+from evenodds.model.joint import Group, Orientation
+from evenodds.model.keys import Codes, GroupLike, encode
+from evenodds.model.regions import Point
+
+__all__ = ["Certificate", "Policy", "rates_of"]
+
+
+def rates_of(curve: Curve, group: Group) -> Point:
+    """(FPR, TPR) of a curve for a group, summed directly over the group's scores."""
+    scores = group.scores if curve.orientation == "positive" else -group.scores
+    fpr, tpr = group.shares @ curve(scores)
+    return Point(float(fpr), float(tpr))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was asked of a policy and what it does, recomputed from its final curves on the data it was fitted on.
+
+    Proven here: the rates in `points`, each summed directly from the curve, and so the residual. They hold on the
+    fitting data; on other people the rates differ by chance.
+    """
+
+    target: Point | None
+    """The common point that every group was asked to meet."""
+    groups: tuple[str, ...]
+    reached: tuple[Point, ...]
+
+    @property
+    def points(self) -> Mapping[str, Point]:
+        """Each group's recomputed (fpr, tpr)."""
+        return MappingProxyType(dict(zip(self.groups, self.reached, strict=True)))
+
+    @property
+    def residual(self) -> float:
+        """The largest distance of any group's rate from the target."""
+        if self.target is None:
+            return 0.0
+        return max(max(abs(p.fpr - self.target.fpr), abs(p.tpr - self.target.tpr)) for p in self.reached)
+
+    def __str__(self) -> str:
+        if self.target is None:
+            return "No common target was asked for."
+        return (
+            f"Every group meets fpr {self.target.fpr:.6f}, tpr {self.target.tpr:.6f} "
+            f"on the data it was fitted on, to within {self.residual:.1e} (recomputed from the final curves)."
+        )
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A curve for each group that turns a score into the odds of a yes.
+
+    Made by `evenodds.fit`.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> policy = eo.fit(eo.datasets.credit_risk(), target="baseline")
+    >>> policy.odds([25, 49.5], "white").round(3)
+    array([0.216, 0.783])
+    >>> policy
+    Policy(4 groups, linear, largest slope inf (hispanic), residual 1e-15)
+    """
+
+    groups: tuple[str, ...]
+    group_curves: tuple[Curve, ...]
+    score_range: tuple[float, float]
+    orientation: Orientation
+    certificate: Certificate
+
+    @property
+    def curves(self) -> Mapping[str, Curve]:
+        """Each group's curve."""
+        return MappingProxyType(dict(zip(self.groups, self.group_curves, strict=True)))
+
+    @property
+    def steepest(self) -> str:
+        """The group with the largest L_R."""
+        return max(self.groups, key=lambda group: self.curves[group].lipschitz)
+
+    def odds(self, score: ArrayLike, group: GroupLike | None = None, *, codes: ArrayLike | None = None) -> Floats:
+        """The odds of a yes.
+
+        Parameters
+        ----------
+        score : array
+            Finite scores, on the scale of the data that the policy was fitted on.
+        group : one value for all scores, an array of as many values, or several columns
+            Known groups only: an unknown one is an error, never odds of 0.
+        codes : array of integers, instead of `group`
+            Positions in `policy.groups`; faster.
+        """
+        scores = np.asarray(score, dtype=np.float64)
+        if not np.isfinite(scores).all():
+            bad = np.flatnonzero(~np.isfinite(scores))
+            msg = f"score has {bad.size} NaN or infinite value{'s' * (bad.size > 1)} (first at position {bad[0]})."
+            raise DataError(msg)
+        if (group is None) == (codes is None):
+            msg = "Give either group or codes, and not both."
+            raise OptionError(msg)
+        numbers = self._codes_of(group) if group is not None else self._checked_codes(codes)
+        try:
+            scores, numbers = np.broadcast_arrays(scores, numbers)
+        except ValueError:
+            msg = f"score and group have different lengths: {np.shape(score)} and {numbers.shape}."
+            raise DataError(msg) from None
+        odds = np.empty(scores.shape)
+        for number, curve in enumerate(self.group_curves):
+            own = numbers == number
+            odds[own] = curve(scores[own])
+        return odds
+
+    def _codes_of(self, group: GroupLike) -> Codes:
+        scalar = isinstance(group, (str, bytes)) or np.ndim(group) == 0
+        codes, keys = encode([group] if scalar else group)
+        position = {key: i for i, key in enumerate(self.groups)}
+        unknown = [key for key in keys if key not in position]
+        if unknown:
+            shown = ", ".join(repr(key) for key in unknown[:5]) + (", ..." if len(unknown) > 5 else "")  # noqa: PLR2004
+            msg = f"The policy does not know the group {shown}. Known: {', '.join(self.groups)}."
+            raise UnknownGroupError(msg)
+        known = np.array([position[key] for key in keys], dtype=np.intp)[codes]
+        return known[0] if scalar else known
+
+    def _checked_codes(self, codes: ArrayLike | None) -> Codes:
+        numbers = np.asarray(codes)
+        if numbers.dtype.kind not in "iu":
+            msg = f"codes must be integers, positions in policy.groups; got {numbers.dtype}."
+            raise DataError(msg)
+        if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(self.groups)):
+            bad = numbers[(numbers < 0) | (numbers >= len(self.groups))].flat[0]
+            msg = f"The policy does not know the group with code {bad}. Known: 0 to {len(self.groups) - 1}."
+            raise UnknownGroupError(msg)
+        return numbers.astype(np.intp, copy=False)
+
+    def __repr__(self) -> str:
+        n, steep = len(self.groups), self.steepest
+        families = ", ".join(dict.fromkeys(curve.family for curve in self.group_curves))
+        return (
+            f"Policy({n} group{'s' * (n > 1)}, {families}, largest slope {self.curves[steep].lipschitz:.4g} ({steep}), "
+            f"residual {self.certificate.residual:.0e})"
+        )
+
+    def __str__(self) -> str:
+        lines = [repr(self), str(self.certificate)]
+        for group, curve in self.curves.items():
+            lines.append(f"  {group}: {describe(curve)}")
+        return "\n".join(lines)
+
+
+def describe(curve: Curve) -> str:
+    """A curve in words.
+
+    >>> describe(Curve("linear", 20, 60, 0.5)), describe(Curve("fixed", 30, 30, 0))
+    ('linear from 20 to 60, p 0.5, slope at most 0.025', 'single threshold at 30: the odds jump from 0 to 1')
+    """
+    if curve.is_constant:
+        return f"odds {curve.p:.4g} for everybody"
+    if curve.is_threshold:
+        return f"single threshold at {curve.t0:g}: the odds jump from 0 to 1"
+    slope = "the odds jump" if np.isinf(curve.lipschitz) else f"slope at most {curve.lipschitz:.4g}"
+    return f"{curve.family} from {curve.t0:.6g} to {curve.t1:.6g}, p {curve.p:.4g}, {slope}"

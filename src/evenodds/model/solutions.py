@@ -1,0 +1,331 @@
+"""Every curve of a family that meets a point of the ROC plane exactly.
+
+Fix a family and p. For a width D both rates fall as the curve moves right, so FPR = f* fixes the position by a
+monotone root; along these positions the TPR goes from the ROC polyline (D -> 0) to f* itself (D -> infinity). A width
+in between meets TPR = t*: two nested roots, no grid. On jagged samples several widths may do; the search comes down
+from the widest, so that it finds the gentlest. As p varies, the solutions form a path.
+
+Scores here are on the upward scale (see `joint.Group`); `Path.curve` returns to the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.geometry.pieces import Floats
+from evenodds.geometry.roots import bracketed_roots
+from evenodds.model.curves import Curve, layout, p_limits, unit_slope
+from evenodds.model.joint import Group, Orientation
+from evenodds.model.regions import ON_CURVE, Point, Roc, roc_of
+
+__all__ = ["P_MAX", "P_MIN", "Meeting", "Path", "p_grid", "search_limits"]
+
+P_MIN, P_MAX = 0.05, 0.95
+"""Beyond these p the thresholds of some families run off to infinity."""
+
+_SLACK = 1e-14  # rates are compared up to this; summing them in another order changes as much
+_EXACT = 1e-14  # Newton's method has settled
+_NEWTON_STEPS = 12
+_RUNGS = 8  # widths looked at together while coming down
+_RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
+_WIDEST = 4.0  # times the score range: where the search starts
+
+
+def search_limits(family: str) -> tuple[float, float]:
+    """The p that are searched for a family."""
+    lo, hi = p_limits(family)
+    return max(lo, P_MIN), min(hi, P_MAX)
+
+
+def p_grid(family: str, steps: int = 18) -> Floats:
+    """2 steps + 1 values of p over the family's limits, 1/2 exactly in the middle."""
+    _, hi = search_limits(family)
+    return np.asarray(0.5 + (hi - 0.5) * np.arange(-steps, steps + 1) / steps)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Curves of one family through one point for one group, ordered by p; NaN thresholds where no curve meets it.
+
+    Thresholds are on the upward scale.
+    """
+
+    family: str
+    p: Floats
+    t0: Floats
+    t1: Floats
+    orientation: Orientation
+    at_t0: float | None = None
+
+    @property
+    def lipschitz(self) -> Floats:
+        """L_R along the path; NaN where there is no curve."""
+        if np.isinf(self.t0).any():
+            return np.zeros(self.p.shape)
+        width = self.t1 - self.t0
+        with np.errstate(divide="ignore"):
+            return np.where(width == 0, np.inf, unit_slope(self.family, self.p) / width)
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Where a curve was found."""
+        return ~np.isnan(self.t0)
+
+    def __len__(self) -> int:
+        return int(self.found.sum())
+
+    def at(self, i: int) -> Path:
+        """The path that is only its i-th curve."""
+        one = slice(i, i + 1)
+        return Path(self.family, self.p[one], self.t0[one], self.t1[one], self.orientation, self.at_t0)
+
+    def where_found(self) -> Path:
+        """The path without the p at which no curve was found."""
+        kept = self.found
+        return Path(self.family, self.p[kept], self.t0[kept], self.t1[kept], self.orientation, self.at_t0)
+
+    def joined(self, more: Path) -> Path:
+        """The path together with more curves of it, in order of p."""
+        p = np.concatenate([self.p, more.p])
+        order = np.argsort(p, kind="stable")
+        t0, t1 = (np.concatenate(pair)[order] for pair in ((self.t0, more.t0), (self.t1, more.t1)))
+        return Path(self.family, p[order], t0, t1, self.orientation, self.at_t0)
+
+    def __iter__(self) -> Iterator[Curve]:
+        return (self.curve(int(i)) for i in np.flatnonzero(self.found))
+
+    def curve(self, i: int) -> Curve:
+        """The i-th curve, on the user's own scale."""
+        sign = 1.0 if self.orientation == "positive" else -1.0
+        return Curve(
+            self.family,
+            sign * float(self.t0[i]),
+            sign * float(self.t1[i]),
+            float(self.p[i]),
+            self.at_t0,
+            orientation=self.orientation,
+        )
+
+
+class Meeting:
+    """One group, one family and one point that the group's curve shall meet."""
+
+    def __init__(
+        self, group: Group, family: str, point: Point, orientation: Orientation, roc: Roc | None = None
+    ) -> None:
+        self.group = group
+        self.family = family
+        self.point = point
+        self.orientation = orientation
+        self.roc = roc_of(group) if roc is None else roc
+        self._lowest, self._highest = float(group.scores[0]), float(group.scores[-1])
+        self._plateau = self._flat_positions()
+
+    # -- the two ends of every family, and the fixed curve ---------------------------------------------------------
+
+    def single(self) -> Path | None:
+        """The one curve there is, whatever p: a constant on the diagonal, a threshold at a vertex; else None."""
+        f, t = self.point.fpr, self.point.tpr
+        if abs(t - f) <= ON_CURVE:
+            return self._one(-np.inf, np.inf, (f + t) / 2)
+        distance = np.maximum(np.abs(self.roc.fpr - f), np.abs(self.roc.tpr - t))
+        vertex = int(np.argmin(distance))
+        if distance[vertex] <= ON_CURVE:
+            threshold = float(self.roc.scores[vertex - 1])  # never vertex 0: (0, 0) lies on the diagonal
+            return self._one(threshold, threshold, 0.0)
+        return self.fixed() if self.family == "fixed" else None
+
+    def _one(self, t0: float, t1: float, p: float, at_t0: float | None = None) -> Path:
+        return Path(self.family, np.array([p]), np.array([t0]), np.array([t1]), self.orientation, at_t0)
+
+    def fixed(self) -> Path:
+        """Fixed randomisation, exactly: of all chords through the point the one whose p is nearest to 1/2.
+
+        With odds `at_t0` at t0 and p between t0 and t1 the point is q V + p E: V is the ROC vertex of the threshold
+        t1, and E lies on the polyline between the vertices just above t0 and at t0. So a chord from a vertex V on the
+        lower left, through the point, to its first meeting E with the polyline beyond it fixes t1, t0, p and at_t0.
+        """
+        f, t = self.point.fpr, self.point.tpr
+        fpr, tpr, scores = self.roc.fpr, self.roc.tpr, self.roc.scores
+        beyond = int(np.searchsorted(fpr, f, side="left"))  # this vertex and those after it lie right of the point
+        starts = np.flatnonzero((fpr <= f) & (tpr <= t) & (np.arange(fpr.size) < beyond))
+        angle = np.arctan2(tpr[beyond:] - t, fpr[beyond:] - f)
+        chord = np.arctan2(t - tpr[starts], f - fpr[starts])
+        # Seen from the point, the polyline beyond turns down from the vertical, and the chord meets it where its
+        # direction is first passed; in a dent, above the polyline, it turns up to the hull instead.
+        if self.roc.height(f) >= t:
+            met = np.searchsorted(-np.minimum.accumulate(angle), -chord)
+        else:
+            met = np.searchsorted(np.maximum.accumulate(angle), chord)
+        meets = beyond + met < fpr.size
+        v, end = starts[meets], beyond + met[meets]
+        # E = vertex before + share * edge, from the cross products of the chord with both ends of the edge.
+        cx, cy = f - fpr[v], t - tpr[v]
+        before, after = (cx * (tpr[i] - tpr[v]) - cy * (fpr[i] - fpr[v]) for i in (end - 1, end))
+        share = np.clip(np.divide(before, before - after, out=np.ones(v.size), where=before != after), 0, 1)
+        ex = fpr[end - 1] + share * (fpr[end] - fpr[end - 1]) - fpr[v]
+        ey = tpr[end - 1] + share * (tpr[end] - tpr[end - 1]) - tpr[v]
+        p = (cx + cy) / (ex + ey)
+        i = int(np.argmin(np.abs(p - 0.5)))
+        t1 = float(scores[v[i] - 1]) if v[i] else float(np.nextafter(scores[0], np.inf))
+        return self._one(float(scores[end[i] - 1]), t1, float(p[i]), float(share[i] * p[i]))
+
+    # -- continuous curves --------------------------------------------------------------------------------------
+
+    def path(self, p: Floats) -> Path:
+        """For each p the widest curve that meets the point."""
+        t0, width = self._widest(p)
+        return Path(self.family, p, t0, t0 + width, self.orientation)
+
+    def follow(self, path: Path, p: Floats) -> Path:
+        """More curves of a path, from Newton's method started between those at hand; searched for where that fails."""
+        known = path.found
+        guess_t0 = np.interp(p, path.p[known], path.t0[known])
+        guess_width = np.interp(p, path.p[known], (path.t1 - path.t0)[known])
+        t0, width = self._newton(p, guess_t0, guess_width)
+        # A width far from its neighbours' belongs to another branch of solutions.
+        lost = np.flatnonzero(~(np.abs(np.log(width / guess_width)) < -np.log(_RUNG)))
+        if lost.size:
+            t0[lost], width[lost] = self._widest(p[lost])
+        return Path(self.family, p, t0, t0 + width, self.orientation)
+
+    def rates(self, t0: Floats, width: Floats, p: Floats) -> Floats:
+        """(FPR, TPR) of curves, of shape (n, 2)."""
+        return self.group.moments.expectation(layout(self.family, t0, t0 + width, p))
+
+    def _flat_positions(self) -> tuple[float, float] | None:
+        """If f* is the share of negatives above a gap in their scores: the gap's lower end and its width.
+
+        Any curve inside the gap has FPR = f*, whatever its position; the leftmost, from the gap's lower end, has the
+        highest TPR, so it is the one to follow.
+        """
+        has = self.group.shares[0] > 0
+        scores, above = self.group.scores[has], np.cumsum(self.group.shares[0][has][::-1])[::-1]
+        above = np.append(above, 0.0)  # share of negatives at or above each score, then nobody
+        hit = int(np.argmin(np.abs(above - self.point.fpr)))
+        if hit == 0 or abs(above[hit] - self.point.fpr) > _SLACK:
+            return None
+        upper = float(scores[hit]) if hit < scores.size else np.inf
+        return float(scores[hit - 1]), upper - float(scores[hit - 1])
+
+    def _positions(self, width: Floats, p: Floats, lo: Floats, hi: Floats) -> Floats:
+        """The t0 between lo and hi at which the FPR is f*."""
+        f = self.point.fpr
+        fixed = np.zeros(width.shape, bool) if self._plateau is None else width <= self._plateau[1]
+        t0 = np.full(width.shape, 0.0 if self._plateau is None else self._plateau[0])
+        free = np.flatnonzero(~fixed)
+        if free.size:
+            w, q = width[free], p[free]
+
+            def excess(at: Floats, i: NDArray[np.intp]) -> Floats:
+                return np.asarray(self.rates(at, w[i], q[i])[:, 0] - f)
+
+            ends = excess(np.concatenate([lo[free], hi[free]]), np.tile(np.arange(free.size), 2))
+            t0[free] = bracketed_roots(
+                excess, lo[free], hi[free], ends[: free.size], ends[free.size :], tolerance=1e-15 * w
+            )
+        return t0
+
+    def _widest(self, p: Floats) -> tuple[Floats, Floats]:
+        """Position and width of the widest solution for each p; NaN where there is none."""
+        narrow, wide, t0_narrow, t0_wide = self._bracket(p)
+        found = np.flatnonzero(~np.isnan(narrow))
+        t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
+        t0[found], width[found] = self._newton(p[found], t0_narrow[found], narrow[found])
+        missed = found[~((width[found] >= narrow[found]) & (width[found] <= wide[found]))]
+        if missed.size:
+            t0[missed], width[missed] = self._nested(
+                p[missed], narrow[missed], wide[missed], t0_narrow[missed], t0_wide[missed]
+            )
+        return t0, width
+
+    def _bracket(self, p: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Two neighbouring widths for each p, the narrower one reaching t* and the wider not, with their positions."""
+        t = self.point.tpr - _SLACK
+        floor = 0.49 * float(np.diff(self.group.scores).min())  # so narrow a curve sees one score: the ROC polyline
+        n = p.size
+        wide, t0_wide = np.full(n, _WIDEST * (self._highest - self._lowest)), np.full(n, np.nan)
+        narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
+
+        def look(width: Floats, who: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:
+            highest = np.full(width.shape, self._highest)
+            position = self._positions(width, p[who], self._lowest - width, highest)
+            return position, self.rates(position, width, p[who])[:, 1] >= t
+
+        # Up: widen until the curve is so flat that its TPR falls short of t*.
+        rising = np.arange(n)
+        while rising.size:
+            t0_wide[rising], reached = look(wide[rising], rising)
+            rising = rising[reached]
+            narrow[rising], t0_narrow[rising] = wide[rising], t0_wide[rising]
+            wide[rising] *= 4
+        # Down: a few rungs at a time, until the TPR is reached.
+        falling = np.flatnonzero(np.isnan(narrow))
+        while falling.size:
+            rungs = np.maximum(wide[falling, None] * _RUNG ** np.arange(1, _RUNGS + 1), floor)
+            position, reached = (a.reshape(rungs.shape) for a in look(rungs.ravel(), np.repeat(falling, _RUNGS)))
+            ladder = np.column_stack([wide[falling], rungs])
+            places = np.column_stack([t0_wide[falling], position])
+            got = reached.any(axis=1)
+            hit = np.where(got, reached.argmax(axis=1), _RUNGS)
+            row = np.arange(falling.size)
+            wide[falling], t0_wide[falling] = ladder[row, hit], places[row, hit]
+            row, hit = row[got], hit[got] + 1
+            narrow[falling[got]], t0_narrow[falling[got]] = ladder[row, hit], places[row, hit]
+            falling = falling[~got & (wide[falling] > floor)]
+        return narrow, wide, t0_narrow, t0_wide
+
+    def _newton(self, p: Floats, t0: Floats, width: Floats) -> tuple[Floats, Floats]:
+        """Newton's method for both thresholds at once; NaN where it does not settle on the point."""
+        target = np.array([self.point.fpr, self.point.tpr])
+        t0, t1 = t0.copy(), t0 + width
+        error = np.full(p.size, np.inf)
+        live = np.arange(p.size)
+        for _ in range(_NEWTON_STEPS):
+            a, b = t0[live], t1[live]
+            pieces = layout(self.family, a, b, p[live])
+            local = self.group.moments.local(pieces)
+            miss = np.einsum("...bk,...bkm->...m", pieces.coefficients, local) - target
+            error[live] = np.abs(miss).max(axis=-1)
+            # d odds / d t1 = -slope x and d odds / d t0 = slope (x - 1), with x = (r - t0) / (t1 - t0).
+            slope = pieces.derivative()
+            by_t1 = -slope.times_affine(-a / (b - a), 1 / (b - a)).coefficients
+            by_t0 = -by_t1
+            by_t0[..., :-1] -= slope.coefficients
+            jacobian = [np.einsum("...bk,...bkm->...m", c, local) for c in (by_t0, by_t1)]
+            (f0, h0), (f1, h1) = (j.T for j in jacobian)
+            det = f0 * h1 - f1 * h0
+            ok = (error[live] > _EXACT) & (np.abs(det) > 0)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                da = (miss[:, 0] * h1 - miss[:, 1] * f1) / det
+                db = (miss[:, 1] * f0 - miss[:, 0] * h0) / det
+                # At most halve or double the width in one step.
+                shrink = np.minimum(1.0, 0.5 * (b - a) / np.abs(db - da))
+            ok &= np.isfinite(da) & np.isfinite(db)
+            live, da, db, shrink = live[ok], da[ok], db[ok], np.where(np.isfinite(shrink), shrink, 1.0)[ok]
+            if not live.size:
+                break
+            t0[live] -= shrink * da
+            t1[live] -= shrink * db
+        settled = error <= _EXACT
+        return np.where(settled, t0, np.nan), np.where(settled, t1 - t0, np.nan)
+
+    def _nested(
+        self, p: Floats, narrow: Floats, wide: Floats, t0_narrow: Floats, t0_wide: Floats
+    ) -> tuple[Floats, Floats]:
+        """The width between `narrow` and `wide` at which the TPR is t*, by nested roots that cannot be lost."""
+        t = self.point.tpr - _SLACK
+
+        # t0 falls and t1 rises with the width, so the positions of both ends bracket every position between them.
+        def excess(width: Floats, i: NDArray[np.intp]) -> Floats:
+            position = self._positions(width, p[i], t0_wide[i], t0_narrow[i])
+            return np.asarray(self.rates(position, width, p[i])[:, 1] - t)
+
+        at_narrow = self.rates(t0_narrow, narrow, p)[:, 1] - t
+        at_wide = self.rates(t0_wide, wide, p)[:, 1] - t
+        width = bracketed_roots(excess, narrow, wide, at_narrow, at_wide, tolerance=1e-15 * narrow)
+        return self._positions(width, p, t0_wide, t0_narrow), width

@@ -1,0 +1,190 @@
+"""What a policy does to each group and between groups, and the odds that individuals can get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenodds.errors import DataError
+from evenodds.geometry.pieces import Floats
+from evenodds.model.curves import Curve
+from evenodds.model.joint import JointDistribution
+from evenodds.model.policy import Policy, rates_of
+
+__all__ = ["GroupMetrics", "IndividualOdds", "Metrics", "individual_odds", "metrics", "odds_distance"]
+
+_SAME = 1e-9  # odds nearer than this are the same odds
+
+
+@dataclass(frozen=True)
+class GroupMetrics:
+    """One group under a policy; rates are expectations over the policy's odds, not one draw of decisions."""
+
+    group: str
+    people: float
+    fpr: float
+    tpr: float
+    accuracy: float
+    selection_rate: float
+    lipschitz: float
+
+    @property
+    def fnr(self) -> float:
+        """The false negative rate."""
+        return 1 - self.tpr
+
+
+@dataclass(frozen=True)
+class IndividualOdds:
+    """Whether every odds value that one group can get is one that each other group can get too.
+
+    `holds` is the verdict of the paper's Definition 3 on the curves' ranges over the score range; `share` is the part
+    of all odds on offer that is on offer to every group.
+    """
+
+    holds: bool
+    share: float
+    apart: tuple[tuple[str, str], ...]
+    """The pairs of groups between which it fails."""
+
+    def __str__(self) -> str:
+        if self.holds:
+            return "Individual odds hold: every odds value of one group is open to each other group."
+        pairs = "; ".join(f"{one} and {two}" for one, two in self.apart)
+        return f"Individual odds fail between {pairs}. Share of the odds open to all groups: {self.share:.3f}."
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What a policy does to a population, group by group and between groups."""
+
+    by_group: tuple[GroupMetrics, ...]
+    individual_odds: IndividualOdds
+
+    @property
+    def groups(self) -> Mapping[str, GroupMetrics]:
+        """Each group's figures."""
+        return MappingProxyType({figures.group: figures for figures in self.by_group})
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy over everybody."""
+        return sum(g.people * g.accuracy for g in self.by_group) / sum(g.people for g in self.by_group)
+
+    def _spread(self, rate: str) -> float:
+        values = [getattr(g, rate) for g in self.by_group]
+        return float(max(values) - min(values))
+
+    @property
+    def false_positive_rate_difference(self) -> float:
+        """The largest difference of FPR between two groups."""
+        return self._spread("fpr")
+
+    @property
+    def true_positive_rate_difference(self) -> float:
+        """The largest difference of TPR between two groups."""
+        return self._spread("tpr")
+
+    @property
+    def false_negative_rate_difference(self) -> float:
+        """The largest difference of FNR between two groups: that of the TPR."""
+        return self._spread("fnr")
+
+    @property
+    def equalized_odds_difference(self) -> float:
+        """The larger of the differences of FPR and TPR."""
+        return max(self.false_positive_rate_difference, self.true_positive_rate_difference)
+
+    @property
+    def demographic_parity_difference(self) -> float:
+        """The largest difference of selection rates between two groups."""
+        return self._spread("selection_rate")
+
+
+def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
+    """Measure a policy on a population.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> joint = eo.datasets.credit_risk()
+    >>> measured = eo.metrics(eo.fit(joint, target="baseline"), joint)
+    >>> round(measured.groups["white"].accuracy, 5), measured.equalized_odds_difference < 1e-12
+    (0.82432, True)
+    >>> print(measured.individual_odds)
+    Individual odds fail between asian and hispanic; black and hispanic; hispanic and white. Share of ...: 0.000.
+    """
+    if joint.orientation != policy.orientation:
+        msg = f"The policy has {policy.orientation} orientation, the data {joint.orientation}."
+        raise DataError(msg)
+    unknown = [key for key in joint.groups if key not in policy.curves]
+    if unknown:
+        msg = f"The policy does not know the group {unknown[0]!r}. Known: {', '.join(policy.groups)}."
+        raise DataError(msg)
+    measured = []
+    for member in joint.members:
+        curve = policy.curves[member.key]
+        point = rates_of(curve, member)
+        positive = member.base_rate
+        measured.append(
+            GroupMetrics(
+                group=member.key,
+                people=member.total,
+                fpr=point.fpr,
+                tpr=point.tpr,
+                accuracy=positive * point.tpr + (1 - positive) * (1 - point.fpr),
+                selection_rate=positive * point.tpr + (1 - positive) * point.fpr,
+                lipschitz=curve.lipschitz,
+            )
+        )
+    return Metrics(tuple(measured), individual_odds(policy.curves, policy.score_range))
+
+
+def odds_distance(curve: Curve, one: ArrayLike, other: ArrayLike) -> Floats:
+    """The paper's classification odds distance (Definition 2): how far apart the odds at two scores are.
+
+    >>> odds_distance(Curve("linear", 20, 60, 0.5), 30, [30, 40, 100])
+    array([0.  , 0.25, 0.75])
+    """
+    return np.abs(curve(one) - curve(other))
+
+
+def individual_odds(curves: Mapping[str, Curve], score_range: tuple[float, float]) -> IndividualOdds:
+    """Test the paper's Definition 3 on the odds that scores within `score_range` can get.
+
+    Odds that a group offers at single points only (a jump's two sides) count for the verdict, and have no length in
+    the share unless all odds on offer are such points; then the share is of their number.
+
+    >>> individual_odds({"a": Curve("linear", 0, 5, 0.5), "b": Curve("cubic", 2, 9, 0.3)}, (0, 10)).holds
+    True
+    >>> individual_odds({"a": Curve("fixed", 0, 5, 0.5), "b": Curve("fixed", 2, 9, 0.3)}, (0, 10)).share
+    0.25
+    """
+    ranges = {group: curve.odds_range(score_range) for group, curve in curves.items()}
+    apart = tuple((a, b) for a, b in combinations(ranges, 2) if not _same(ranges[a], ranges[b]))
+    cuts = np.unique(np.array([end for intervals in ranges.values() for interval in intervals for end in interval]))
+    middles = (cuts[1:] + cuts[:-1]) / 2
+    open_to = np.array([[_within(m, intervals) for m in middles] for intervals in ranges.values()], dtype=bool)
+    lengths = np.diff(cuts)
+    on_offer = float(lengths[open_to.any(axis=0)].sum()) if middles.size else 0.0
+    if on_offer > _SAME:
+        share = float(lengths[open_to.all(axis=0)].sum()) / on_offer
+    else:
+        points = cuts[np.concatenate([[True], lengths > _SAME])]
+        share = float(np.mean([all(_within(c, intervals) for intervals in ranges.values()) for c in points]))
+    return IndividualOdds(not apart, share, apart)
+
+
+def _same(one: Sequence[tuple[float, float]], other: Sequence[tuple[float, float]]) -> bool:
+    return len(one) == len(other) and all(
+        abs(a - b) <= _SAME for left, right in zip(one, other, strict=True) for a, b in zip(left, right, strict=True)
+    )
+
+
+def _within(value: float, intervals: Sequence[tuple[float, float]]) -> bool:
+    return any(lo - _SAME <= value <= hi + _SAME for lo, hi in intervals)
