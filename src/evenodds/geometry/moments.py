@@ -63,16 +63,16 @@ class Moments:
         """
         degree = pieces.coefficients.shape[-1] - 1
         ends = np.searchsorted(self._sorted, pieces.breaks, side="left" if pieces.closed == "left" else "right")
-        edge = (*ends.shape[:-1], 1)
-        first = np.concatenate([np.zeros(edge, np.intp), ends], axis=-1).ravel()
-        last = np.concatenate([ends, np.full(edge, self._sorted.size, np.intp)], axis=-1).ravel()
+        bounds = np.zeros((*ends.shape[:-1], ends.shape[-1] + 2), np.intp)
+        bounds[..., 1:-1], bounds[..., -1] = ends, self._sorted.size
+        first, last = bounds[..., :-1].ravel(), bounds[..., 1:].ravel()
         moments = np.zeros((first.size, degree + 1, self._before.shape[0]))
         moments[:, 0] = (self._before[:, last] - self._before[:, first]).T
         curved = pieces.coefficients[..., 1:].any(axis=-1).ravel() & (last > first)
         moments[curved, 1:] = self._slices(
             first[curved], last[curved], pieces.origin.ravel()[curved], pieces.scale.ravel()[curved], degree
         )
-        return moments.reshape(*pieces.lo.shape, degree + 1, -1)
+        return moments.reshape(*pieces.lo.shape, *moments.shape[1:])
 
     def _slices(self, first: _Index, last: _Index, origin: Floats, scale: Floats, degree: int) -> Floats:
         """Sum over points[first:last] of weight * u^k, k = 1 ... degree, for many slices at once."""

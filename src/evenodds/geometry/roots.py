@@ -28,8 +28,8 @@ def bracketed_roots(
     value_negative: Floats,
     *,
     tolerance: Floats,
-) -> Floats:
-    """For each i the point where evaluate(x, i) turns from positive to zero or negative.
+) -> tuple[Floats, Floats]:
+    """For each i a bracket of the point where evaluate(x, i) turns from positive to zero or negative.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def bracketed_roots(
 
     Returns
     -------
-    array of shape (n,)
-        The `negative` ends of the final brackets, where the value is zero or just below.
+    positive, negative : arrays of shape (n,)
+        The ends of the final brackets; at the second the value is zero or below.
 
     Examples
     --------
     >>> bracketed_roots(lambda x, i: np.array([2.0, 3.0])[i] - x**2, np.zeros(2), np.full(2, 2.0),
-    ...                 np.array([2.0, 3.0]), np.array([-2.0, -1.0]), tolerance=np.zeros(2))
+    ...                 np.array([2.0, 3.0]), np.array([-2.0, -1.0]), tolerance=np.zeros(2))[1]
     array([1.41421356, 1.73205081])
     """
     a, b = positive.astype(np.float64), negative.astype(np.float64)  # astype copies
@@ -83,7 +83,7 @@ def bracketed_roots(
         b[live], fb[live] = np.where(above, b[live], x), np.where(above, fb[live], value)
         newest_is_a[live] = above
         fraction[live] = _next_fraction(x, value, other, f_other, third, f_third, tolerance[live])
-    return b
+    return a, b
 
 
 def _next_fraction(

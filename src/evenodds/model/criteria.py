@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.errors import UnreachableError
 from evenodds.geometry.pieces import Floats
@@ -14,11 +15,11 @@ __all__ = ["CRITERIA", "gentlest", "least"]
 
 CRITERIA = ("gentlest",)
 
-_TIE = 1e-12  # measures this close (relative) are equal
+_TIE = 1e-9  # measures this close (relative) are equal; where thresholds lie beyond the scores, many p tie
 _FIRST_LOOK = 9  # steps of the first grid to each side of p = 1/2
 _VALLEYS = 3  # how many local minima of the first look are followed to their bottom
 _FINEST = 1e-8  # the step in p at which the search ends
-_SETTLED = 4  # rounds without a better p after which it is at a kink
+_SETTLED = 3  # rounds without a better p after which it is at a kink
 
 
 def gentlest(meeting: Meeting) -> Path:
@@ -40,35 +41,46 @@ def least(meeting: Meeting, measure: Callable[[Path], Floats]) -> Path:
     if not len(path):
         raise UnreachableError(_dent(meeting))
     value = np.where(path.found, measure(path), np.inf)
-    padded = np.concatenate([[np.inf], value, [np.inf]])
-    valleys = np.flatnonzero((value <= padded[:-2]) & (value <= padded[2:]) & np.isfinite(value))
+    beside = np.concatenate([[np.inf], value, [np.inf]]) * (1 + _TIE)
+    valleys = np.flatnonzero((value <= beside[:-2]) & (value <= beside[2:]) & np.isfinite(value))
     if not valleys.size:  # every curve found has an infinite measure
         return path.at(_best(path, value))
-    deepest = valleys[np.argsort(value[valleys], kind="stable")][:_VALLEYS]
-    bottoms = [_bottom(meeting, measure, path, int(valley)) for valley in deepest]
-    found = meeting.path(np.concatenate([bottom.p for bottom in bottoms]))
-    for bottom in bottoms:
-        found = found.joined(bottom)
+    # Of valleys that are equally deep, those nearest to p = 1/2 come first.
+    depth = np.where(value <= value.min() * (1 + _TIE), value.min(), value)
+    deepest = valleys[np.lexsort((np.abs(path.p - 0.5)[valleys], depth[valleys]))][:_VALLEYS]
+    bottoms = _bottoms(meeting, measure, path, deepest)
+    found = meeting.path(bottoms.p).joined(bottoms)
     return found.at(_best(found, np.where(found.found, measure(found), np.inf)))
 
 
-def _bottom(meeting: Meeting, measure: Callable[[Path], Floats], path: Path, valley: int) -> Path:
-    """Follow a valley down from its lowest point on the first grid."""
+def _bottoms(meeting: Meeting, measure: Callable[[Path], Floats], path: Path, valleys: NDArray[np.intp]) -> Path:
+    """Follow valleys down, side by side, from their lowest points on the first grid."""
     lo, hi = search_limits(meeting.family)
     step = float(path.p[1] - path.p[0])
-    best = path.at(valley)
     known = path
+    bottoms = [path.at(int(valley)) for valley in valleys]
     unchanged = 0
-    while step > _FINEST and unchanged < _SETTLED:
-        centre = float(best.p[0])
-        p = centre + step * np.array([-0.75, -0.5, -0.25, 0.25, 0.5, 0.75])
-        near = meeting.follow(known, p[(p >= lo) & (p <= hi)])
-        known = known.joined(near.where_found())
-        around = best.joined(near)
-        best = around.at(_best(around, np.where(around.found, measure(around), np.inf)))
-        unchanged = unchanged + 1 if best.p[0] == centre else 0
-        step /= 4
-    return best
+    flat = False
+    while step > _FINEST and unchanged < _SETTLED and not flat:
+        centres = np.array([bottom.p[0] for bottom in bottoms])
+        p = np.unique(centres[:, None] + step * np.arange(-7, 8) / 8)
+        p = np.setdiff1d(p[(p >= lo) & (p <= hi)], centres)
+        near = meeting.follow(known, p).where_found()
+        known = known.joined(near)
+        step /= 8
+        flat = True
+        for i, centre in enumerate(centres):
+            around = bottoms[i].joined(near.among(np.abs(near.p - centre) < 8 * step))
+            value = measure(around)
+            best = _best(around, value)
+            beside = value[np.abs(around.p - around.p[best]) < 1.5 * step]
+            flat &= bool(beside.max() <= value[best] * (1 + _TIE))
+            bottoms[i] = around.at(best)
+        unchanged = unchanged + 1 if all(b.p[0] == c for b, c in zip(bottoms, centres, strict=True)) else 0
+    together = bottoms[0]
+    for bottom in bottoms[1:]:
+        together = together.joined(bottom)
+    return together
 
 
 def _best(path: Path, value: Floats) -> int:

@@ -37,7 +37,7 @@ FAMILIES = ("fixed", "linear", "quadratic", "cubic", "quartic")
 CONTINUOUS = FAMILIES[1:]
 
 # s(u) of the two-piece families, coefficients of u^0, u^1, ...
-_HALVES = {"linear": (0.0, 1.0), "quadratic": (0.0, 0.0, 1.0), "cubic": (0.0, 0.0, 3.0, -2.0)}
+_HALVES = {"linear": np.array([0.0, 1]), "quadratic": np.array([0.0, 0, 1]), "cubic": np.array([0.0, 0, 3, -2])}
 # The largest slope of s on [0, 1].
 _HALF_SLOPE = {"linear": 1.0, "quadratic": 2.0, "cubic": 1.5}
 
@@ -70,39 +70,36 @@ def unit_slope(family: str, p: ArrayLike) -> Floats:
 def layout(family: str, t0: ArrayLike, t1: ArrayLike, p: ArrayLike) -> Pieces:
     """Pieces of curves with t0 < t1, for the whole batch that t0, t1 and p span; `fixed` has no `at_t0` here."""
     t0, t1, p = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in (t0, t1, p)))
-    q = 1 - p
-    zero, one = np.zeros(p.shape), np.ones(p.shape)
+    count, terms = (3, 1) if family == "fixed" else (4, 5 if family == "quartic" else len(_HALVES[family]))
+    lo, hi = np.full((*p.shape, count), -np.inf), np.full((*p.shape, count), np.inf)
+    origin, scale = np.zeros((*p.shape, count)), np.ones((*p.shape, count))
+    coefficients = np.zeros((*p.shape, count, terms))
+    coefficients[..., -1, 0] = 1.0
+    lo[..., 1], lo[..., -1] = t0, t1
     if family == "fixed":
-        coefficients = np.stack([zero, p, one], axis=-1)[..., None]
-        constant = np.broadcast_to([1.0], (*p.shape, 3))
-        return Pieces.joined(
-            np.stack([t0, t1], axis=-1), origin=0 * constant, scale=constant, coefficients=coefficients
-        )
-    if family == "quartic":
-        knot, lower_scale, upper_scale = t0 + (t1 - t0) / 2, t1 - t0, t0 - t1
-        lower, upper = _quartic(p), -_quartic(q)
+        coefficients[..., 1, 0] = p
     else:
-        # For p near 0 or 1 the knot may fall on a threshold; the piece between is then empty and its scale unused.
-        knot = t0 + q * (t1 - t0)
-        lower_scale, upper_scale = knot - t0, knot - t1
-        half = np.array(_HALVES[family])
-        lower, upper = p[..., None] * half, -q[..., None] * half
-    upper[..., 0] = 1.0
-    below, above = np.zeros_like(lower), np.zeros_like(lower)
-    above[..., 0] = 1.0
-    return Pieces.joined(
-        np.stack([t0, knot, t1], axis=-1),
-        origin=np.stack([zero, t0, t1, zero], axis=-1),
-        scale=np.stack(
-            [one, np.where(lower_scale == 0, 1, lower_scale), np.where(upper_scale == 0, 1, upper_scale), one], axis=-1
-        ),
-        coefficients=np.stack([below, lower, upper, above], axis=-2),
-    )
+        lower, upper = coefficients[..., 1, :], coefficients[..., 2, :]  # views, filled in below
+        if family == "quartic":
+            knot = t0 + (t1 - t0) / 2
+            scale[..., 1], scale[..., 2] = t1 - t0, t0 - t1
+            lower[..., 2:], upper[..., 2:] = _quartic(p), -_quartic(1 - p)
+        else:
+            knot = t0 + (1 - p) * (t1 - t0)
+            # For p near 0 or 1 the knot may fall on a threshold; that half is then empty and its scale unused.
+            scale[..., 1] = np.where(knot > t0, knot - t0, 1.0)
+            scale[..., 2] = np.where(knot < t1, knot - t1, 1.0)
+            half = _HALVES[family]
+            lower[...], upper[...] = p[..., None] * half, (p[..., None] - 1) * half
+        upper[..., 0] = 1.0
+        lo[..., 2], origin[..., 1], origin[..., 2] = knot, t0, t1
+    hi[..., :-1] = lo[..., 1:]
+    return Pieces(lo, hi, origin, scale, coefficients)
 
 
 def _quartic(p: Floats) -> Floats:
-    zero = np.zeros(p.shape)
-    return np.stack([zero, zero, 6 * (5 * p - 2), 4 * (7 - 15 * p), 15 * (2 * p - 1)], axis=-1)
+    """Coefficients of x^2, x^3 and x^4."""
+    return np.stack([6 * (5 * p - 2), 4 * (7 - 15 * p), 15 * (2 * p - 1)], axis=-1)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import Curve, layout, p_limits, unit_slope
@@ -29,6 +30,9 @@ P_MIN, P_MAX = 0.05, 0.95
 
 _SLACK = 1e-14  # rates are compared up to this; summing them in another order changes as much
 _EXACT = 1e-14  # Newton's method has settled
+_NEGLIGIBLE = 1e-13  # a residual that need not be improved
+_STAGES = (1e-2, 1e-4, 1e-7, 1e-11, 1e-15)  # relative widths of the bracket at which Newton's method tries again
+_SINGULAR = 1e-10  # relative size of a determinant that is zero but for rounding
 _NEWTON_STEPS = 12
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
@@ -78,15 +82,17 @@ class Path:
     def __len__(self) -> int:
         return int(self.found.sum())
 
+    def among(self, which: NDArray[np.bool_] | slice) -> Path:
+        """Some of the path's curves."""
+        return Path(self.family, self.p[which], self.t0[which], self.t1[which], self.orientation, self.at_t0)
+
     def at(self, i: int) -> Path:
         """The path that is only its i-th curve."""
-        one = slice(i, i + 1)
-        return Path(self.family, self.p[one], self.t0[one], self.t1[one], self.orientation, self.at_t0)
+        return self.among(slice(i, i + 1))
 
     def where_found(self) -> Path:
         """The path without the p at which no curve was found."""
-        kept = self.found
-        return Path(self.family, self.p[kept], self.t0[kept], self.t1[kept], self.orientation, self.at_t0)
+        return self.among(self.found)
 
     def joined(self, more: Path) -> Path:
         """The path together with more curves of it, in order of p."""
@@ -151,22 +157,28 @@ class Meeting:
         """
         f, t = self.point.fpr, self.point.tpr
         fpr, tpr, scores = self.roc.fpr, self.roc.tpr, self.roc.scores
-        beyond = int(np.searchsorted(fpr, f, side="left"))  # this vertex and those after it lie right of the point
+        gap = self.roc.height(f) - t
+        # This vertex and those after it lie to the right of the point and, unless it is in a dent, above it.
+        beyond = max(int(np.searchsorted(fpr, f)), 0 if gap < 0 else int(np.searchsorted(tpr, t)))
         starts = np.flatnonzero((fpr <= f) & (tpr <= t) & (np.arange(fpr.size) < beyond))
+        if abs(gap) <= ON_CURVE:  # on an edge of the polyline, whose ends are then the only chord
+            starts = starts[-1:]
         angle = np.arctan2(tpr[beyond:] - t, fpr[beyond:] - f)
         chord = np.arctan2(t - tpr[starts], f - fpr[starts])
         # Seen from the point, the polyline beyond turns down from the vertical, and the chord meets it where its
         # direction is first passed; in a dent, above the polyline, it turns up to the hull instead.
-        if self.roc.height(f) >= t:
+        if gap >= -ON_CURVE:
             met = np.searchsorted(-np.minimum.accumulate(angle), -chord)
         else:
             met = np.searchsorted(np.maximum.accumulate(angle), chord)
+        met = np.zeros_like(met) if abs(gap) <= ON_CURVE else met
         meets = beyond + met < fpr.size
         v, end = starts[meets], beyond + met[meets]
         # E = vertex before + share * edge, from the cross products of the chord with both ends of the edge.
         cx, cy = f - fpr[v], t - tpr[v]
         before, after = (cx * (tpr[i] - tpr[v]) - cy * (fpr[i] - fpr[v]) for i in (end - 1, end))
         share = np.clip(np.divide(before, before - after, out=np.ones(v.size), where=before != after), 0, 1)
+        share[v == end - 1] = 1.0
         ex = fpr[end - 1] + share * (fpr[end] - fpr[end - 1]) - fpr[v]
         ey = tpr[end - 1] + share * (tpr[end] - tpr[end - 1]) - tpr[v]
         p = (cx + cy) / (ex + ey)
@@ -187,6 +199,9 @@ class Meeting:
         guess_t0 = np.interp(p, path.p[known], path.t0[known])
         guess_width = np.interp(p, path.p[known], (path.t1 - path.t0)[known])
         t0, width = self._newton(p, guess_t0, guess_width)
+        ramp = self._ramp(p)
+        if ramp is not None:
+            t0, width = np.where(np.isnan(t0), ramp[0], t0), np.where(np.isnan(width), ramp[1], width)
         # A width far from its neighbours' belongs to another branch of solutions.
         lost = np.flatnonzero(~(np.abs(np.log(width / guess_width)) < -np.log(_RUNG)))
         if lost.size:
@@ -225,16 +240,24 @@ class Meeting:
                 return np.asarray(self.rates(at, w[i], q[i])[:, 0] - f)
 
             ends = excess(np.concatenate([lo[free], hi[free]]), np.tile(np.arange(free.size), 2))
-            t0[free] = bracketed_roots(
+            _, t0[free] = bracketed_roots(
                 excess, lo[free], hi[free], ends[: free.size], ends[free.size :], tolerance=1e-15 * w
             )
         return t0
 
     def _widest(self, p: Floats) -> tuple[Floats, Floats]:
         """Position and width of the widest solution for each p; NaN where there is none."""
-        narrow, wide, t0_narrow, t0_wide = self._bracket(p)
-        found = np.flatnonzero(~np.isnan(narrow))
         t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
+        # So narrow a curve sees one score at a time, and traces the ROC polyline.
+        floor = np.full(p.size, 0.49 * float(np.diff(self.group.scores).min()))
+        ramp = self._ramp(p)
+        if ramp is not None:
+            t0, width = ramp
+            floor = width.copy()
+        narrow, wide, t0_narrow, t0_wide = self._bracket(p, floor)
+        found = np.flatnonzero(narrow > floor) if ramp is not None else np.flatnonzero(~np.isnan(narrow))
+        if not found.size:
+            return t0, width
         t0[found], width[found] = self._newton(p[found], t0_narrow[found], narrow[found])
         missed = found[~((width[found] >= narrow[found]) & (width[found] <= wide[found]))]
         if missed.size:
@@ -243,10 +266,39 @@ class Meeting:
             )
         return t0, width
 
-    def _bracket(self, p: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def _ramp(self, p: Floats) -> tuple[Floats, Floats] | None:
+        """Position and width of the widest curve that treats but one score apart, if the point is on the polyline.
+
+        Between two neighbouring vertices of the ROC the people at one score have odds of their own, all above it 1
+        and all below it 0. A target there is this ramp itself, not a limit of roots.
+        """
+        f, t = self.point.fpr, self.point.tpr
+        if abs(self.roc.height(f) - t) > ON_CURVE:
+            return None
+        fpr, tpr = self.roc.fpr, self.roc.tpr
+        edge = int(np.searchsorted(fpr + tpr, f + t))  # the first vertex beyond the point
+        share = (f + t - fpr[edge - 1] - tpr[edge - 1]) / (fpr[edge] + tpr[edge] - fpr[edge - 1] - tpr[edge - 1])
+        i = self.group.scores.size - edge  # the score whose people have odds `share`
+        gap_below = self.group.scores[i] - self.group.scores[i - 1] if i > 0 else np.inf
+        gap_above = self.group.scores[i + 1] - self.group.scores[i] if edge > 1 else np.inf
+        x = self._where_unit_odds_are(share, p)
+        with np.errstate(divide="ignore"):
+            width = np.minimum(gap_below / x, gap_above / (1 - x))
+        return self.group.scores[i] - x * width, width
+
+    def _where_unit_odds_are(self, odds: float, p: Floats) -> Floats:
+        """The x at which curves between thresholds 0 and 1 have these odds."""
+        at_zero = Moments(np.zeros(1), np.ones((1, 1)))
+
+        def excess(x: Floats, i: NDArray[np.intp]) -> Floats:
+            return at_zero.expectation(layout(self.family, -x, 1 - x, p[i]))[:, 0] - odds
+
+        ones = np.ones(p.size)
+        return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=0 * ones)[1]
+
+    def _bracket(self, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Two neighbouring widths for each p, the narrower one reaching t* and the wider not, with their positions."""
         t = self.point.tpr - _SLACK
-        floor = 0.49 * float(np.diff(self.group.scores).min())  # so narrow a curve sees one score: the ROC polyline
         n = p.size
         wide, t0_wide = np.full(n, _WIDEST * (self._highest - self._lowest)), np.full(n, np.nan)
         narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
@@ -266,7 +318,7 @@ class Meeting:
         # Down: a few rungs at a time, until the TPR is reached.
         falling = np.flatnonzero(np.isnan(narrow))
         while falling.size:
-            rungs = np.maximum(wide[falling, None] * _RUNG ** np.arange(1, _RUNGS + 1), floor)
+            rungs = np.maximum(wide[falling, None] * _RUNG ** np.arange(1, _RUNGS + 1), floor[falling, None])
             position, reached = (a.reshape(rungs.shape) for a in look(rungs.ravel(), np.repeat(falling, _RUNGS)))
             ladder = np.column_stack([wide[falling], rungs])
             places = np.column_stack([t0_wide[falling], position])
@@ -276,7 +328,7 @@ class Meeting:
             wide[falling], t0_wide[falling] = ladder[row, hit], places[row, hit]
             row, hit = row[got], hit[got] + 1
             narrow[falling[got]], t0_narrow[falling[got]] = ladder[row, hit], places[row, hit]
-            falling = falling[~got & (wide[falling] > floor)]
+            falling = falling[~got & (wide[falling] > floor[falling])]
         return narrow, wide, t0_narrow, t0_wide
 
     def _newton(self, p: Floats, t0: Floats, width: Floats) -> tuple[Floats, Floats]:
@@ -284,6 +336,7 @@ class Meeting:
         target = np.array([self.point.fpr, self.point.tpr])
         t0, t1 = t0.copy(), t0 + width
         error = np.full(p.size, np.inf)
+        isolated = np.zeros(p.size, bool)
         live = np.arange(p.size)
         for _ in range(_NEWTON_STEPS):
             a, b = t0[live], t1[live]
@@ -299,6 +352,7 @@ class Meeting:
             jacobian = [np.einsum("...bk,...bkm->...m", c, local) for c in (by_t0, by_t1)]
             (f0, h0), (f1, h1) = (j.T for j in jacobian)
             det = f0 * h1 - f1 * h0
+            isolated[live] = np.abs(det) > _SINGULAR * (np.abs(f0 * h1) + np.abs(f1 * h0))
             ok = (error[live] > _EXACT) & (np.abs(det) > 0)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 da = (miss[:, 0] * h1 - miss[:, 1] * f1) / det
@@ -311,21 +365,39 @@ class Meeting:
                 break
             t0[live] -= shrink * da
             t1[live] -= shrink * db
-        settled = error <= _EXACT
+        # On a straight run of the ROC a whole range of widths may meet the point: this is then not the widest.
+        settled = (error <= _EXACT) & isolated
         return np.where(settled, t0, np.nan), np.where(settled, t1 - t0, np.nan)
 
     def _nested(
         self, p: Floats, narrow: Floats, wide: Floats, t0_narrow: Floats, t0_wide: Floats
     ) -> tuple[Floats, Floats]:
-        """The width between `narrow` and `wide` at which the TPR is t*, by nested roots that cannot be lost."""
+        """The width between `narrow` and `wide` at which the TPR is t*, by nested roots that cannot be lost.
+
+        The bracket is narrowed stage by stage, and each time Newton's method tries to finish.
+        """
         t = self.point.tpr - _SLACK
+        t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
+        left = np.arange(p.size)
+        for tolerance in _STAGES:
+            q, lo, hi = p[left], t0_wide[left], t0_narrow[left]
 
-        # t0 falls and t1 rises with the width, so the positions of both ends bracket every position between them.
-        def excess(width: Floats, i: NDArray[np.intp]) -> Floats:
-            position = self._positions(width, p[i], t0_wide[i], t0_narrow[i])
-            return np.asarray(self.rates(position, width, p[i])[:, 1] - t)
+            # t0 falls and t1 rises with the width, so the positions of both ends bracket every position between.
+            def excess(w: Floats, i: NDArray[np.intp], q: Floats = q, lo: Floats = lo, hi: Floats = hi) -> Floats:
+                return np.asarray(self.rates(self._positions(w, q[i], lo[i], hi[i]), w, q[i])[:, 1] - t)
 
-        at_narrow = self.rates(t0_narrow, narrow, p)[:, 1] - t
-        at_wide = self.rates(t0_wide, wide, p)[:, 1] - t
-        width = bracketed_roots(excess, narrow, wide, at_narrow, at_wide, tolerance=1e-15 * narrow)
-        return self._positions(width, p, t0_wide, t0_narrow), width
+            ends = [self.rates(x, w[left], q)[:, 1] - t for x, w in ((hi, narrow), (lo, wide))]
+            narrow[left], wide[left] = bracketed_roots(
+                excess, narrow[left], wide[left], ends[0], ends[1], tolerance=tolerance * narrow[left]
+            )
+            t0_narrow[left], t0_wide[left] = (self._positions(w[left], q, lo, hi) for w in (narrow, wide))
+            t0[left], width[left] = self._newton(q, t0_wide[left], wide[left])
+            left = left[np.isnan(t0[left])]
+            # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
+            miss = self.rates(t0_wide[left], wide[left], p[left]) - (self.point.fpr, self.point.tpr)
+            done = (np.abs(miss).max(axis=-1) <= _NEGLIGIBLE) | (tolerance == _STAGES[-1])
+            t0[left[done]], width[left[done]] = t0_wide[left[done]], wide[left[done]]
+            left = left[~done]
+            if not left.size:
+                break
+        return t0, width

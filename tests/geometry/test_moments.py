@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenodds.geometry.moments import Moments
+from evenodds.geometry.pieces import Pieces
+from evenodds.model.curves import CONTINUOUS, layout
+
+
+@pytest.mark.parametrize("family", CONTINUOUS)
+@pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 513, 5000, 33333])
+def test_agrees_with_a_plain_sum(family, n):
+    """Heavy tails and widths from a ten-thousandth to ten times the range: nothing may cancel."""
+    rng = np.random.default_rng(n)
+    points = np.sort(1000 + 10 * rng.lognormal(sigma=2, size=n))
+    weights = rng.random((2, n))
+    weights /= weights.sum(axis=1, keepdims=True)
+    span = points[-1] - points[0] + 1
+    t0 = rng.uniform(points[0] - span, points[-1], 40)
+    width = span * 10.0 ** rng.uniform(-4, 1, 40)
+    p = rng.uniform(0.4, 0.6, 40)
+    fast = Moments(points, weights).expectation(layout(family, t0, t0 + width, p))
+    plain = [weights @ layout(family, a, a + w, x)(points) for a, w, x in zip(t0, width, p, strict=True)]
+    assert np.abs(fast - plain).max() < 1e-13
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 2000))
+def test_many_equal_points(seed, n):
+    rng = np.random.default_rng(seed)
+    points = np.sort(rng.integers(0, 3, n).astype(float))
+    weights = rng.random((1, n))
+    pieces = layout("cubic", [-1.0, 0.0, 1.5], [1.0, 2.0, 1.6], [0.3, 0.5, 0.7])
+    one = [layout("cubic", a, b, p)(points) for a, b, p in [(-1, 1, 0.3), (0, 2, 0.5), (1.5, 1.6, 0.7)]]
+    assert Moments(points, weights).expectation(pieces)[:, 0] == pytest.approx(
+        np.array(one) @ weights[0], abs=1e-12 * n
+    )
+
+
+def test_an_empty_batch():
+    nothing = layout("linear", np.zeros(0), np.ones(0), np.full(0, 0.5))
+    assert Moments(np.array([0.0, 1.0]), np.ones((2, 2))).expectation(nothing).shape == (0, 2)
+
+
+def test_the_closed_end_decides_who_counts():
+    points, weights = np.array([0.0, 1.0]), np.ones((1, 2))
+    step = Pieces.joined([1.0], origin=[0, 0], scale=[1, 1], coefficients=[[0], [1]])
+    assert Moments(points, weights).expectation(step) == [1.0]
+    assert Moments(-points[::-1], weights).expectation(step.mirrored()) == [1.0]

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evenodds as eo
+
+
+@pytest.fixture(scope="module")
+def policy():
+    return eo.fit(eo.datasets.credit_risk(), target=(0.2, 0.8))
+
+
+def test_odds_by_group_and_by_code_agree(policy):
+    rng = np.random.default_rng(0)
+    score = rng.uniform(0, 100, 1000)
+    codes = rng.integers(0, 4, 1000)
+    names = np.array(policy.groups)[codes]
+    by_group = policy.odds(score, names)
+    assert np.array_equal(by_group, policy.odds(score, codes=codes))
+    assert np.array_equal(by_group, [policy.curves[g](s) for s, g in zip(score, names, strict=True)])
+
+
+@given(st.floats(0, 100))
+def test_one_score_and_one_group(score):
+    policy = eo.fit(eo.datasets.compas(), target=(0.3, 0.5))
+    odds = policy.odds(score, "Caucasian, Male")
+    assert odds.shape == ()
+    assert odds == policy.odds([score], [["Caucasian"], ["Male"]])[0]
+
+
+def test_a_policy_is_a_value(policy):
+    again = eo.fit(eo.datasets.credit_risk(), target=(0.2, 0.8))
+    assert policy == again
+    assert copy.deepcopy(policy) == policy
+    assert pickle.loads(pickle.dumps(policy)) == policy  # noqa: S301 our own bytes
+    with pytest.raises(AttributeError):
+        policy.groups = ()
+    with pytest.raises(TypeError):
+        policy.curves["white"] = None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"score": [1.0], "group": ["green"]},
+            r"does not know the group 'green'. Known: asian, black, hispanic, white",
+        ),
+        ({"score": [np.nan, 1], "group": "white"}, r"score has 1 NaN or infinite value \(first at position 0\)"),
+        ({"score": [1.0]}, r"Give either group or codes"),
+        ({"score": [1.0], "group": "white", "codes": [0]}, r"Give either group or codes"),
+        ({"score": [1.0], "codes": [4]}, r"does not know the group with code 4. Known: 0 to 3"),
+        ({"score": [1.0], "codes": [-1]}, r"does not know the group with code -1"),
+        ({"score": [1.0], "codes": [0.5]}, r"codes must be integers"),
+        ({"score": [1.0, 2.0, 3.0], "group": ["white", "black"]}, r"different lengths: \(3,\) and \(2,\)"),
+        ({"score": [1.0], "group": [None]}, r"group has 1 missing value"),
+    ],
+)
+def test_bad_questions(policy, arguments, message):
+    with pytest.raises(eo.EvenoddsError, match=message):
+        policy.odds(**arguments)
+
+
+def test_it_says_what_it_is(policy):
+    assert "4 groups, linear, largest slope 0.04159 (hispanic)" in repr(policy)
+    assert "white: linear from 11.5313 to 66.92" in str(policy)
+    hard = eo.fit(eo.datasets.credit_risk(), target="baseline")
+    assert "hispanic: single threshold at 30: the odds jump from 0 to 1" in str(hard)
+    lottery = eo.fit(eo.datasets.credit_risk(), target=(0.5, 0.5))
+    assert "odds 0.5 for everybody" in str(lottery)

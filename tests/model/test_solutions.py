@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import evenodds as eo
+from evenodds.model.criteria import gentlest
+from evenodds.model.policy import rates_of
+from evenodds.model.regions import Point, roc_of
+from evenodds.model.solutions import Meeting
+from strategies import CONTINUOUS, FAMILIES, counts, joints, reachable
+
+pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+
+
+def _residual(curve, member, point):
+    got = rates_of(curve, member)
+    return max(abs(got.fpr - point.fpr), abs(got.tpr - point.tpr))
+
+
+def _least_slope(member, point):
+    """The least slope of any monotone odds through the point, by an LP over the odds at the observed scores."""
+    n = member.scores.size
+    gaps = np.diff(member.scores)
+    step = np.zeros((n - 1, n + 1))
+    step[np.arange(n - 1), np.arange(n - 1)] = -1
+    step[np.arange(n - 1), np.arange(1, n)] = 1
+    rising = -step.copy()
+    step[:, -1] = -gaps
+    answer = linprog(
+        np.append(np.zeros(n), 1.0),
+        A_ub=np.vstack([step, rising]),
+        b_ub=np.zeros(2 * (n - 1)),
+        A_eq=np.column_stack([member.shares, np.zeros(2)]),
+        b_eq=[point.fpr, point.tpr],
+        bounds=[(0, 1)] * n + [(0, None)],
+    )
+    return answer.fun
+
+
+@given(reachable(), st.sampled_from(FAMILIES))
+def test_a_reachable_target_is_met_exactly(case, family):
+    joint, point = case
+    (member,) = joint.members
+    curve = gentlest(Meeting(member, family, point, "positive")).curve(0)
+    assert _residual(curve, member, point) <= 1e-12
+
+
+@given(reachable(), st.sampled_from(CONTINUOUS))
+def test_the_whole_path_meets_the_target(case, family):
+    joint, point = case
+    found = eo.solutions(joint, target=point, curve=family, p=[0.4, 0.45, 0.5, 0.6])
+    path = found.paths["g0"]
+    assert len(path) in (1, 4)
+    for curve in path:
+        assert _residual(curve, joint.members[0], point) <= 1e-12
+
+
+@given(joints(max_groups=1), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
+def test_fixed_reaches_everything_below_the_hull(joint, fpr, share):
+    (member,) = joint.members
+    point = Point(fpr, fpr + share * (roc_of(member).hull_height(fpr) - fpr))
+    curve = gentlest(Meeting(member, "fixed", point, "positive")).curve(0)
+    assert _residual(curve, member, point) <= 1e-12
+
+
+@given(reachable(), st.sampled_from(CONTINUOUS))
+def test_no_curve_is_gentler_than_the_linear_program(case, family):
+    joint, point = case
+    (member,) = joint.members
+    assume(point.tpr - point.fpr > 1e-3)
+    bound = _least_slope(member, point)
+    assume(bound is not None)
+    curve = gentlest(Meeting(member, family, point, "positive")).curve(0)
+    assert curve.lipschitz >= bound * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.99])
+@pytest.mark.parametrize("fpr", [0.05, 0.2, 0.5, 0.9])
+def test_on_a_concave_roc_the_linear_curve_is_the_gentlest_of_all(fpr, share):
+    """The straight ramp is then the linear program's own optimum."""
+    scores = np.arange(40.0)
+    chance = 1 / (1 + np.exp(-(scores - 20) / 6))
+    joint = eo.JointDistribution.from_counts({"a": (scores, 1 - chance, chance)})
+    (member,) = joint.members
+    point = Point(fpr, fpr + share * (roc_of(member).height(fpr) - fpr))
+    curve = gentlest(Meeting(member, "linear", point, "positive")).curve(0)
+    assert curve.lipschitz == pytest.approx(_least_slope(member, point), rel=1e-6)
+    assert curve.p == pytest.approx(0.5, abs=1e-3)
+
+
+@given(reachable(), st.sampled_from(CONTINUOUS), st.floats(0.4, 0.6))
+def test_the_gentlest_is_no_steeper_than_any_other_of_the_path(case, family, p):
+    joint, point = case
+    (member,) = joint.members
+    meeting = Meeting(member, family, point, "positive")
+    best = gentlest(meeting).curve(0)
+    others = meeting.single() or meeting.path(np.array([p]))
+    assert all(best.lipschitz <= other.lipschitz * (1 + 1e-9) for other in others)
+
+
+@given(reachable(), st.sampled_from(FAMILIES), st.floats(0.01, 100), st.floats(-100, 100))
+def test_an_affine_change_of_the_scores_changes_only_the_scale(case, family, factor, shift):
+    joint, point = case
+    (member,) = joint.members
+    moved = eo.JointDistribution.from_counts(
+        {"g0": (member.scores * factor + shift, member.negatives, member.positives)}
+    )
+    assume(moved.members[0].scores.size == member.scores.size)
+    curve = gentlest(Meeting(member, family, point, "positive")).curve(0)
+    other = gentlest(Meeting(moved.members[0], family, point, "positive")).curve(0)
+    assert _residual(other, moved.members[0], point) <= 1e-11
+    assert other.lipschitz * factor == pytest.approx(curve.lipschitz, rel=1e-5)
+
+
+@given(reachable(), st.sampled_from(FAMILIES))
+def test_negative_orientation_is_the_mirror_image(case, family):
+    joint, point = case
+    (member,) = joint.members
+    mirrored = eo.JointDistribution.from_counts(
+        {"g0": (-member.scores, member.negatives, member.positives)}, orientation="negative"
+    )
+    up = eo.fit(joint, target=point, curve=family).curves["g0"]
+    down = eo.fit(mirrored, target=point, curve=family).curves["g0"]
+    assert (down.t0, down.t1, down.p) == (-up.t0, -up.t1, up.p)
+    assert np.array_equal(down(-member.scores), up(member.scores))
+    assert down.lipschitz == up.lipschitz
+
+
+@given(counts(), st.integers(0, 2**32 - 1), st.integers(2, 5))
+def test_weights_repetitions_and_order_do_not_matter(table, seed, times):
+    scores, negatives, positives = table
+    rows = np.concatenate([scores, scores])
+    label = np.repeat([0, 1], scores.size)
+    weight = np.concatenate([negatives, positives])
+    order = np.random.default_rng(seed).permutation(rows.size)
+    joint = eo.JointDistribution.from_counts({"a": table})
+    shuffled = eo.JointDistribution.from_arrays(
+        rows[order], ["a"] * rows.size, label[order], weight=weight[order] * times
+    )
+    repeated = np.repeat(np.arange(rows.size), weight.astype(int) * times)
+    copies = eo.JointDistribution.from_arrays(rows[repeated], ["a"] * repeated.size, label[repeated])
+    roc = roc_of(joint.members[0])
+    point = Point(0.5, 0.5 + 0.5 * max(0.0, roc.height(0.5) - 0.5))
+    found = {eo.fit(j, target=point).group_curves for j in (joint, shuffled, copies)}
+    first, *others = [curves[0].lipschitz for curves in found]
+    assert others == pytest.approx([first] * len(others), rel=1e-6)
+
+
+@example(table=(np.array([0.0, 1.0]), np.array([6.0, 4.0]), np.array([3.0, 7.0])), fpr=0.3, share=0.5, family="cubic")
+@given(counts(max_scores=2), st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.sampled_from(FAMILIES))
+def test_a_crisp_scorer_is_randomised_with_thresholds_beyond_its_scores(table, fpr, share, family):
+    joint = eo.JointDistribution.from_counts({"a": table})
+    (member,) = joint.members
+    top = roc_of(member).height(fpr)
+    assume(top > fpr + 1e-6)
+    point = Point(fpr, fpr + share * (top - fpr))
+    curve = eo.fit(joint, target=point, curve=family).curves["a"]
+    assert _residual(curve, member, point) <= 1e-12
+
+
+def test_a_target_at_a_vertex_is_the_threshold_itself():
+    joint = eo.JointDistribution.from_counts({"a": ([1, 2, 3], [5, 3, 2], [2, 3, 5])})
+    for family in FAMILIES:
+        curve = eo.fit(joint, target=(0.2, 0.5), curve=family).curves["a"]
+        assert (curve.t0, curve.t1) == (3, 3)
+        assert curve.lipschitz == np.inf
+
+
+def test_a_target_on_the_diagonal_is_a_lottery():
+    joint = eo.JointDistribution.from_counts({"a": ([1, 2, 3], [5, 3, 2], [2, 3, 5])})
+    for family in FAMILIES:
+        for rate in (0.0, 0.4, 1.0):
+            curve = eo.fit(joint, target=(rate, rate), curve=family).curves["a"]
+            assert curve([1, 2, 3]).tolist() == [rate] * 3
+            assert curve.lipschitz == 0
+
+
+def test_everybody_has_the_same_score():
+    joint = eo.JointDistribution.from_counts({"a": ([7], [5], [5])})
+    assert eo.fit(joint, target=(0.3, 0.3)).curves["a"](7) == 0.3
+    with pytest.raises(eo.UnreachableError, match=r"at most 0\.3, 0\.1 less"):
+        eo.fit(joint, target=(0.3, 0.4))
+
+
+def test_a_vertical_run_of_the_roc_keeps_its_interval_of_positions():
+    """No negatives between 3 and 9: any curve in the gap has the same FPR, and the widest starts at 3."""
+    joint = eo.JointDistribution.from_counts({"a": ([1, 3, 5, 6, 7, 9], [4, 4, 0, 0, 0, 2], [1, 1, 2, 2, 2, 2])})
+    (member,) = joint.members
+    for family in CONTINUOUS:
+        curve = gentlest(Meeting(member, family, Point(0.2, 0.5), "positive")).curve(0)
+        assert _residual(curve, member, Point(0.2, 0.5)) <= 1e-12
+
+
+def test_the_dent_of_a_roc_is_refused_with_a_hint():
+    joint = eo.JointDistribution.from_counts({"a": ([1, 2, 3, 4], [5, 0, 5, 0], [0, 5, 0, 5])})
+    message = (
+        r"Group 'a' cannot reach the target \(fpr=0.25, tpr=0.74\) with a linear curve: it lies 0.24 above.*'fixed'"
+    )
+    with pytest.raises(eo.UnreachableError, match=message):
+        eo.fit(joint, target=(0.25, 0.74))
+    assert eo.fit(joint, target=(0.25, 0.74), curve="fixed").certificate.residual <= 1e-12
+
+
+@pytest.mark.guarantee
+@given(reachable(), st.sampled_from(FAMILIES))
+def test_guarantee_every_reachable_target_is_met(case, family):
+    joint, point = case
+    curve = gentlest(Meeting(joint.members[0], family, point, "positive")).curve(0)
+    assert _residual(curve, joint.members[0], point) <= 1e-12

@@ -1,0 +1,54 @@
+"""Shared Hypothesis strategies: curves, groups of people, populations, points that a group can reach."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+import evenodds as eo
+from evenodds.model.curves import p_limits
+from evenodds.model.regions import Point, roc_of
+
+FAMILIES = ("fixed", "linear", "quadratic", "cubic", "quartic")
+CONTINUOUS = FAMILIES[1:]
+
+
+@st.composite
+def curves(draw: st.DrawFn, families: tuple[str, ...] = CONTINUOUS) -> eo.Curve:
+    """A curve with t0 < t1 of any width, anywhere."""
+    family = draw(st.sampled_from(families))
+    lo, hi = p_limits(family)
+    p = draw(st.floats(max(lo, 0.01), min(hi, 0.99)))
+    t0 = draw(st.floats(-1e3, 1e3))
+    width = draw(st.floats(1e-3, 1e3))
+    return eo.Curve(family, t0, t0 + width, p)
+
+
+@st.composite
+def counts(draw: st.DrawFn, max_scores: int = 25) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores with ties and gaps, and how many negatives and positives have them; both occur."""
+    n = draw(st.integers(2, max_scores))
+    grid = draw(st.booleans())
+    one = st.integers(-20, 20).map(float) if grid else st.floats(-100, 100).map(lambda x: round(x, 4))
+    scores = draw(st.lists(one, min_size=n, max_size=n))
+    people = st.lists(st.integers(0, 9).map(float), min_size=n, max_size=n)
+    negatives, positives = draw(people.filter(any)), draw(people.filter(any))
+    return np.array(scores), np.array(negatives), np.array(positives)
+
+
+@st.composite
+def joints(draw: st.DrawFn, min_groups: int = 1, max_groups: int = 3) -> eo.JointDistribution:
+    """A population of a few groups."""
+    n = draw(st.integers(min_groups, max_groups))
+    return eo.JointDistribution.from_counts({f"g{i}": draw(counts()) for i in range(n)})
+
+
+@st.composite
+def reachable(draw: st.DrawFn) -> tuple[eo.JointDistribution, Point]:
+    """One group and a point between the diagonal and its ROC polyline, ends included."""
+    joint = draw(joints(max_groups=1))
+    roc = roc_of(joint.members[0])
+    fpr = draw(st.one_of(st.floats(0, 1), st.sampled_from(roc.fpr.tolist())))
+    top = max(roc.height(fpr), fpr)
+    share = draw(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-9, 1 - 1e-9])))
+    return joint, Point(fpr, fpr + share * (top - fpr))

@@ -1,0 +1,81 @@
+"""The house rules: what is public, what loads when, and which way imports point."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evenodds as eo
+
+SOURCE = Path(eo.__file__).parent
+LAYERS = ("errors", "geometry", "model", "datasets", "uses", "studies", "fronts")
+LATE = ("click", "hypothesis", "matplotlib", "narwhals", "pandas", "pydantic", "rich", "scipy", "sklearn")
+
+
+def _imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("evenodds"):
+            found |= {
+                f"{node.module}.{alias.name}" if node.module == "evenodds" else node.module for alias in node.names
+            }
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith("evenodds")}
+    return found
+
+
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE or path.stem == "errors")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_layer_imports_only_layers_above_it(path):
+    own = path.relative_to(SOURCE).with_suffix("").parts[0]
+    for name in _imports(path):
+        layer = name.split(".")[1]
+        assert LAYERS.index(layer) <= LAYERS.index(own), f"{path} imports {name}"
+
+
+def test_modules_form_no_cycle():
+    graph = {}
+    for path in MODULES:
+        parts = ("evenodds", *path.relative_to(SOURCE).with_suffix("").parts)
+        graph[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = _imports(path)
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " -> ".join((*trail, name))
+        if name not in done:
+            for other in graph.get(name, ()):
+                if other != name:
+                    visit(other, (*trail, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+def test_the_public_names_are_those_listed():
+    assert sorted(eo.__all__) == list(eo.__all__)
+    for name in eo.__all__:
+        assert getattr(eo, name) is not None
+    exposed = {n for n in vars(eo) if not n.startswith("_")} - {"annotations", "import_module", "ModuleType"}
+    modules = {"errors", "geometry", "model", "uses", "fronts", "datasets", "studies"}
+    assert exposed - modules <= set(eo.__all__)
+    assert set(eo.__all__) <= set(dir(eo))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = eo.nothing
+
+
+def test_importing_loads_numpy_and_nothing_heavy():
+    code = f"import sys, evenodds; print([name for name in {LATE!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_function_and_class_has_a_docstring():
+    for name in eo.__all__:
+        assert getattr(eo, name).__doc__, name

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evenodds as eo
+from strategies import curves, joints
+
+pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+
+
+@given(joints(min_groups=2), st.data())
+def test_figures_agree_with_sums_over_people(joint, data):
+    """Each figure again from the definition, person by person."""
+    chosen = tuple(data.draw(curves()) for _ in joint.groups)
+    certificate = eo.Certificate(None, joint.groups, ())
+    policy = eo.Policy(joint.groups, chosen, joint.score_range, "positive", certificate)
+    measured = eo.metrics(policy, joint)
+    rates = []
+    correct = 0.0
+    for member, curve in zip(joint.members, chosen, strict=True):
+        odds = curve(member.scores)
+        yes_negative, yes_positive = odds @ member.negatives, odds @ member.positives
+        right = yes_positive + member.negative_total - yes_negative
+        correct += right
+        fpr, tpr = yes_negative / member.negative_total, yes_positive / member.positive_total
+        selected = (yes_negative + yes_positive) / member.total
+        figures = measured.groups[member.key]
+        assert (figures.fpr, figures.tpr, figures.fnr) == pytest.approx((fpr, tpr, 1 - tpr), abs=1e-12)
+        assert figures.accuracy == pytest.approx(right / member.total, abs=1e-12)
+        assert figures.selection_rate == pytest.approx(selected, abs=1e-12)
+        rates.append((fpr, tpr, selected))
+    spread = np.ptp(rates, axis=0)
+    assert measured.accuracy == pytest.approx(correct / joint.total, abs=1e-12)
+    assert measured.false_positive_rate_difference == pytest.approx(spread[0], abs=1e-12)
+    assert measured.true_positive_rate_difference == pytest.approx(spread[1], abs=1e-12)
+    assert measured.false_negative_rate_difference == pytest.approx(spread[1], abs=1e-12)
+    assert measured.equalized_odds_difference == pytest.approx(max(spread[:2]), abs=1e-12)
+    assert measured.demographic_parity_difference == pytest.approx(spread[2], abs=1e-12)
+
+
+def test_other_people_or_another_orientation_are_refused():
+    joint = eo.JointDistribution.from_counts({"a": ([1, 2], [40, 40], [30, 50])})
+    policy = eo.fit(joint, target=(0.3, 0.35))
+    with pytest.raises(eo.DataError, match="does not know the group 'b'"):
+        eo.metrics(policy, eo.JointDistribution.from_counts({"b": ([1, 2], [1, 1], [1, 1])}))
+    with pytest.raises(eo.DataError, match="positive orientation, the data negative"):
+        eo.metrics(policy, eo.JointDistribution.from_counts({"a": ([1, 2], [1, 1], [1, 1])}, orientation="negative"))
+
+
+@given(curves(), curves())
+def test_curves_inside_the_score_range_offer_the_same_odds(one, two):
+    lo, hi = min(one.t0, two.t0), max(one.t1, two.t1)
+    verdict = eo.individual_odds({"a": one, "b": two}, (lo, hi))
+    assert verdict.holds
+    assert verdict.share == pytest.approx(1)
+
+
+def test_a_hard_threshold_shares_no_odds_with_a_curve():
+    verdict = eo.individual_odds({"a": eo.Curve("linear", 0, 5, 0.5), "b": eo.Curve("linear", 3, 3, 0)}, (0, 10))
+    assert not verdict.holds
+    assert verdict.share == 0
+    assert verdict.apart == (("a", "b"),)
+
+
+def test_the_share_is_that_of_the_overlap():
+    """Odds 0.25 to 1 against 0 to 0.75: half of all odds on offer is open to both."""
+    one, two = eo.Curve("linear", -1, 3, 0.5), eo.Curve("linear", 0, 4, 0.5)
+    verdict = eo.individual_odds({"a": one, "b": two}, (0, 3))
+    assert not verdict.holds
+    assert verdict.share == pytest.approx(0.5)
+    assert "between a and b" in str(verdict)
+
+
+def test_fixed_randomisation_with_the_same_odds_holds():
+    verdict = eo.individual_odds({"a": eo.Curve("fixed", 1, 5, 0.5), "b": eo.Curve("fixed", 2, 3, 0.5)}, (0, 9))
+    assert verdict.holds
+    assert verdict.share == 1
+    assert "hold" in str(verdict)
+
+
+@given(curves(), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3))
+def test_odds_distance_is_a_metric_bounded_by_the_slope(curve, a, b, c):
+    ab, bc, ac = (float(eo.odds_distance(curve, x, y)) for x, y in ((a, b), (b, c), (a, c)))
+    assert ab == float(eo.odds_distance(curve, b, a))
+    assert ac <= ab + bc + 1e-12
+    assert ab <= curve.lipschitz * abs(a - b) * (1 + 1e-9) + 1e-9
