@@ -23,10 +23,12 @@ from evenodds.errors import (
     UnknownGroupError,
     UnreachableError,
 )
+from evenodds.model.certificate import Certificate
 from evenodds.model.curves import Curve
 from evenodds.model.fit import Solutions, fit, solutions
+from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution
-from evenodds.model.policy import Certificate, Policy
+from evenodds.model.policy import Policy
 from evenodds.model.regions import Point
 from evenodds.uses.metrics import (
     GroupMetrics,
@@ -41,6 +43,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "Cost",
     "Curve",
     "DataError",
     "EvenoddsError",

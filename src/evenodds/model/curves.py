@@ -15,6 +15,9 @@ monotone exactly for p in [2/5, 3/5]; it is evaluated from both ends, since psi_
 odds never leave [0, 1] by rounding. The fixed curve (Hardt et al., 2016) is p all the way; on discrete scores it
 carries one more number, the odds `at_t0` of the people exactly at t0.
 
+The optimal curve is not of the paper: it is whatever piecewise-linear curve a linear program found, and is given by its
+nodes.
+
 Two shapes stand at the ends of every family: t0 = t1 is a single threshold, and t0, t1 at minus and plus infinity
 is the constant p.
 """
@@ -31,13 +34,16 @@ from numpy.typing import ArrayLike
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
 
-__all__ = ["CONTINUOUS", "FAMILIES", "Curve", "layout", "linear_system", "p_limits", "unit_slope"]
+__all__ = ["CONTINUOUS", "FAMILIES", "PUBLISHED", "Curve", "layout", "linear_system", "p_limits", "unit_slope"]
 
-FAMILIES = ("fixed", "linear", "quadratic", "cubic", "quartic")
-CONTINUOUS = FAMILIES[1:]
+CONTINUOUS = ("linear", "quadratic", "cubic", "quartic")
+PUBLISHED = ("fixed", *CONTINUOUS)
+"""The families of the paper."""
+FAMILIES = (*PUBLISHED, "optimal")
 
 # s(u) of the two-piece families, coefficients of u^0, u^1, ...
 _HALVES = {"linear": np.array([0.0, 1]), "quadratic": np.array([0.0, 0, 1]), "cubic": np.array([0.0, 0, 3, -2])}
+_STRAIGHT = 1e-9  # a change of slope, relative to the largest, that is none
 # The largest slope of s on [0, 1].
 _HALF_SLOPE = {"linear": 1.0, "quadratic": 2.0, "cubic": 1.5}
 
@@ -109,7 +115,7 @@ class Curve:
     Parameters
     ----------
     family : str
-        "fixed", "linear", "quadratic", "cubic" or "quartic".
+        "fixed", "linear", "quadratic", "cubic" or "quartic"; "optimal" is made by `Curve.through`.
     t0, t1 : float
         The odds are 0 below t0 and 1 from t1 on (t1 included). t0 = t1 is a single threshold; t0 = -inf with
         t1 = inf is the constant p. For negative orientation the scale is mirrored, and t0 >= t1.
@@ -117,6 +123,8 @@ class Curve:
         The mean odds between the thresholds. A single threshold has nothing between; its p is 0, as in the paper.
     at_t0 : float, optional
         Only for "fixed": the odds of people exactly at t0, between 0 and p; without it they are p.
+    nodes : tuple of (score, odds), optional
+        Only for "optimal": straight lines between them, constant beyond the first and the last.
     orientation : "positive" or "negative"
 
     Examples
@@ -135,10 +143,39 @@ class Curve:
     t1: float
     p: float
     at_t0: float | None = None
+    nodes: tuple[tuple[float, float], ...] | None = None
     orientation: Literal["positive", "negative"] = field(default="positive", kw_only=True)
+
+    @classmethod
+    def through(
+        cls, scores: ArrayLike, odds: ArrayLike, *, orientation: Literal["positive", "negative"] = "positive"
+    ) -> Curve:
+        """The curve of straight lines through rising odds at rising scores (falling scores for negative orientation).
+
+        Nodes on a straight line between their neighbours are left out. t0 and t1 are the first and the last node:
+        beyond them the odds stay as they are there, which need not be 0 and 1.
+
+        >>> curve = Curve.through([1, 2, 3, 4, 5], [0, 0, 0.25, 0.5, 0.5])
+        >>> curve.nodes, curve.p, curve.lipschitz
+        (((2.0, 0.0), (4.0, 0.5)), 0.25, 0.25)
+        """
+        x, y = np.asarray(scores, dtype=np.float64), np.asarray(odds, dtype=np.float64)
+        slope = np.concatenate([[0.0], np.diff(y) / np.diff(x), [0.0]])
+        kept = np.abs(np.diff(slope)) > _STRAIGHT * max(float(np.abs(slope).max()), _STRAIGHT)
+        x, y = x[kept], y[kept]
+        if not x.size:
+            value = float(np.asarray(odds).flat[0])
+            ends = (-np.inf, np.inf) if orientation == "positive" else (np.inf, -np.inf)
+            return cls("optimal", *ends, value, orientation=orientation)
+        area = float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+        nodes = tuple(zip(x.tolist(), y.tolist(), strict=True))
+        return cls("optimal", x[0], x[-1], area / (x[-1] - x[0]), nodes=nodes, orientation=orientation)
 
     def __post_init__(self) -> None:
         one_of("family", self.family, FAMILIES)
+        if (self.nodes is not None) != (self.family == "optimal" and not (self.is_threshold or self.is_constant)):
+            msg = "An optimal curve has nodes, and no other curve has. Hint: Curve.through(scores, odds) makes one."
+            raise OptionError(msg)
         one_of("orientation", self.orientation, ("positive", "negative"))
         for name in ("t0", "t1", "p", "at_t0"):
             value = getattr(self, name)
@@ -211,6 +248,9 @@ class Curve:
             return 0.0
         if self.is_threshold:
             return float("inf")
+        if self.nodes is not None:
+            x, y = np.array(self.nodes).T
+            return float(np.abs(np.diff(y) / np.diff(x)).max())
         return float(unit_slope(self.family, self.p)) / self.width
 
     @cached_property
@@ -221,6 +261,8 @@ class Curve:
             pieces = Pieces.joined(np.zeros(0), origin=[0.0], scale=[1.0], coefficients=[[self.p]])
         elif self.is_threshold:
             pieces = Pieces.joined([start], origin=[0.0] * 2, scale=[1.0] * 2, coefficients=[[0.0], [1.0]])
+        elif self.nodes is not None:
+            return self._straight_lines(self.nodes)
         elif self.at_t0 is not None:
             # The people exactly at t0 have a piece of their own, as narrow as floats allow.
             pieces = Pieces.joined(
@@ -232,6 +274,17 @@ class Curve:
         else:
             pieces = layout(self.family, start, stop, self.p)
         return pieces if self.orientation == "positive" else pieces.mirrored()
+
+    def _straight_lines(self, nodes: tuple[tuple[float, float], ...]) -> Pieces:
+        x, y = np.array(nodes if self.orientation == "positive" else nodes[::-1]).T
+        rise = np.concatenate([[0.0], np.diff(y), [0.0]])
+        return Pieces.joined(
+            x,
+            origin=np.append(0.0, x),
+            scale=np.concatenate([[1.0], np.diff(x), [1.0]]),
+            coefficients=np.column_stack([np.append(y[0], y), rise]),
+            closed="left" if self.orientation == "positive" else "right",
+        )
 
     def __call__(self, r: ArrayLike) -> Floats:
         """Odds at the scores r."""

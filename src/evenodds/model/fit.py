@@ -1,73 +1,210 @@
-"""The stages in order: joint -> target -> curves through it -> policy. A newcomer reads this first."""
+"""The stages in order: joint -> budget -> points -> curves through them -> policy. A newcomer reads this first."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenodds.errors import EvenoddsWarning, OptionError, one_of
-from evenodds.model.criteria import CRITERIA, gentlest
-from evenodds.model.curves import FAMILIES
+from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError, one_of
+from evenodds.geometry.pieces import Floats
+from evenodds.geometry.program import SolverError
+from evenodds.model.budget import best_under, gain_bound, is_small, least_slope, slope_bound
+from evenodds.model.certificate import Certificate
+from evenodds.model.criteria import CRITERIA, chosen_curves
+from evenodds.model.curves import CONTINUOUS, FAMILIES, PUBLISHED, Curve
+from evenodds.model.goals import Constraint, Cost, Objective, constraint_of, objective_of
 from evenodds.model.joint import Group, JointDistribution
-from evenodds.model.policy import Certificate, Policy, rates_of
+from evenodds.model.mixes import gentlest_steps
+from evenodds.model.policy import Policy, rates_of
 from evenodds.model.regions import Point, Roc, roc_of
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 from evenodds.model.target import TargetLike, check_reach, chosen_target
 
-__all__ = ["Solutions", "fit", "solutions"]
+__all__ = ["DEFAULT_MAX_LOSS", "Solutions", "fit", "solutions"]
 
+DEFAULT_MAX_LOSS = 0.005
+_ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 _SMALL = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
 
 def fit(
     joint: JointDistribution,
     *,
+    constraints: str = "equalized_odds",
+    objective: str | Cost = "accuracy_score",
+    tolerance: float = 0.0,
     curve: str = "linear",
     criterion: str = "gentlest",
-    target: TargetLike = "baseline",
+    max_slope: float | None = None,
+    max_loss: float | None = None,
+    target: TargetLike | None = None,
+    keep_individual_odds: bool = False,
 ) -> Policy:
-    """Find a curve for each group so that all groups have the same false and true positive rate.
+    """Find a curve for each group so that all groups share the rates that a constraint names.
 
     Parameters
     ----------
     joint : JointDistribution
         How scores and labels fall within each group.
-    curve : "fixed", "linear", "quadratic", "cubic" or "quartic"
-        The family of curves. All but "fixed" are continuous.
-    criterion : "gentlest"
-        Which of the curves through the target to take: the one with the least slope.
-    target : (fpr, tpr) or "baseline"
-        The point that every group meets; "baseline" is the best single threshold of the group whose best single
-        threshold lies farthest from (0, 1). That group keeps its hard threshold.
+    constraints : str
+        What the groups share: "equalized_odds" (FPR and TPR), "demographic_parity" (the selection rate; alias
+        "selection_rate_parity"), or one rate: "true_positive_rate_parity", "false_positive_rate_parity",
+        "true_negative_rate_parity", "false_negative_rate_parity".
+    objective : str or Cost
+        What the policy is best at: "accuracy_score", "balanced_accuracy_score", "closest_to_perfect" (the common
+        point nearest to FPR 0 and TPR 1), "selection_rate", "true_positive_rate", "true_negative_rate", or
+        evenodds.Cost(false_positive=, false_negative=).
+    tolerance : float
+        The largest difference between any two groups in each constrained rate.
+    curve : str
+        The family: "fixed", "linear", "quadratic", "cubic", "quartic", or "optimal", the linear program's own.
+    criterion : str
+        Which of the curves through a group's point to take: "gentlest", "even_slopes", "smoothest", "robust",
+        "fewest_randomized" or "even_randomized".
+    max_slope : float, optional
+        A budget on every group's largest slope.
+    max_loss : float, optional
+        Give up at most this much of the objective, measured from the same family without a budget, to make the
+        steepest curve as gentle as it can be; 0 is the unlimited optimum, at which some group may keep a hard
+        threshold. Without max_slope and target it is 0.005.
+    target : (fpr, tpr) or "baseline", optional
+        An explicit point for equalised odds; "baseline" is the paper's rule, the best single threshold of the group
+        whose best single threshold lies farthest from (0, 1). No budget applies then, unless max_slope is given.
+    keep_individual_odds : bool
+        Keep every threshold inside the score range, so that every group's odds run from 0 to 1.
 
     Returns
     -------
     Policy
+        Its `certificate` says what is proven about it.
 
     Examples
     --------
     >>> import evenodds as eo
-    >>> policy = eo.fit(eo.datasets.credit_risk(), target=(0.2, 0.8))
-    >>> print(policy.certificate)
-    Every group meets fpr 0.200000, tpr 0.800000 on the data it was fitted on, to within ... (recomputed ...).
+    >>> policy = eo.fit(eo.datasets.credit_risk(), max_slope=0.1)
+    >>> round(policy.certificate.objective, 7), policy.certificate.gap < 1e-9
+    (0.834173, True)
     >>> {group: round(curve.lipschitz, 4) for group, curve in policy.curves.items()}
-    {'asian': 0.0281, 'black': 0.0395, 'hispanic': 0.0416, 'white': 0.0181}
+    {'asian': 0.0442, 'black': 0.0613, 'hispanic': 0.1, 'white': 0.0212}
     """
     _check_joint(joint)
     family = one_of("curve", curve, FAMILIES)
     one_of("criterion", criterion, CRITERIA)
+    constraint = constraint_of(constraints, tolerance)
+    goal = objective_of(objective, joint, constraint)
+    loss = _checked_budget(family, constraint, max_slope, max_loss, target)
+    _check_family_options(family, criterion, keep_individual_odds=keep_individual_odds)
     rocs = [roc_of(member) for member in joint.members]
     _warn_of_weak_groups(joint, rocs)
-    point = chosen_target(joint, target)
-    curves = [gentlest(meeting).curve(0) for meeting in _meetings(joint, rocs, family, point)]
-    reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
-    certificate = Certificate(target=point, groups=joint.groups, reached=reached)
+
+    if target is not None:
+        slope = float("inf") if max_slope is None else float(max_slope)
+        points = [chosen_target(joint, target)] * len(joint.members)
+    else:
+        slope = least_slope(joint, family, goal, constraint, loss) if max_slope is None else float(max_slope)
+        points = best_under(joint, family, slope, goal, constraint)
+    inside = joint.score_range if keep_individual_odds else None
+    curves = _curves_through(joint, rocs, family, points, criterion, slope, inside)
+    certificate = _certified(joint, family, constraint, goal, slope, points, curves)
     return Policy(joint.groups, tuple(curves), joint.score_range, joint.orientation, certificate)
+
+
+def _curves_through(
+    joint: JointDistribution,
+    rocs: Sequence[Roc],
+    family: str,
+    points: Sequence[Point],
+    criterion: str,
+    slope: float,
+    inside: tuple[float, float] | None,
+) -> list[Curve]:
+    """A curve for each group through its point, within the slope budget and the score range."""
+    for member, roc, point in zip(joint.members, rocs, points, strict=True):
+        check_reach(member.key, roc, point)
+    if family == "optimal":
+        return [_optimal(joint, member, point, slope) for member, point in zip(joint.members, points, strict=True)]
+    meetings = [
+        Meeting(member, family, point, joint.orientation, roc)
+        for member, roc, point in zip(joint.members, rocs, points, strict=True)
+    ]
+    upward = inside if inside is None or joint.orientation == "positive" else (-inside[1], -inside[0])
+    paths = chosen_curves(meetings, criterion, steepest=slope * (1 + _ROUNDING), inside=upward)
+    curves = [path.curve(0) for path in paths]
+    for member, found in zip(joint.members, curves, strict=True):
+        if inside is not None and (found.is_threshold or found.is_constant):
+            what = "a single threshold" if found.is_threshold else "a lottery"
+            msg = (
+                f"Group {member.key!r} meets its point only by {what}, whose odds do not run from 0 to 1. "
+                "Hint: give up keep_individual_odds, or let a slope budget choose the point."
+            )
+            raise UnreachableError(msg)
+        _check_slope(member.key, found, slope)
+    return curves
+
+
+def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float) -> Curve:
+    """The linear program's gentlest curve through a point."""
+    try:
+        odds, _ = gentlest_steps(member, point)
+    except SolverError:
+        # The point came from another program and may be outside by that one's tolerance: a hair nearer the diagonal.
+        middle = (point.fpr + point.tpr) / 2
+        nearer = Point(*(rate + 1e-9 * (middle - rate) for rate in (point.fpr, point.tpr)))
+        odds, _ = gentlest_steps(member, nearer)
+    sign = 1.0 if joint.orientation == "positive" else -1.0
+    found = Curve.through(sign * member.scores, odds, orientation=joint.orientation)
+    _check_slope(member.key, found, slope)
+    return found
+
+
+def _check_slope(group: str, curve: Curve, slope: float) -> None:
+    if curve.lipschitz > slope * (1 + 1e-6):  # the program's own tolerance; the families keep 1e-9
+        needed = "a jump" if np.isinf(curve.lipschitz) else f"a slope of {curve.lipschitz:.6g}"
+        msg = f"Group {group!r} needs {needed} to reach its point, more than max_slope={slope:.6g}."
+        raise UnreachableError(msg)
+
+
+def _certified(
+    joint: JointDistribution,
+    family: str,
+    constraint: Constraint,
+    goal: Objective,
+    slope: float,
+    points: Sequence[Point],
+    curves: Sequence[Curve],
+) -> Certificate:
+    """Recompute everything from the final curves, and bound it."""
+    reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
+    gain = goal.gain(reached)
+    bound, by = gain_bound(joint, slope, goal, constraint, achieved=gain)
+    small = is_small(joint)
+    bounds = tuple(
+        slope_bound(member, point, achieved=c.lipschitz, small=small)
+        for member, point, c in zip(joint.members, points, curves, strict=True)
+    )
+    unlimited = goal.gain(best_under(joint, family, np.inf, goal, constraint))
+    return Certificate(
+        constraints=constraint.name,
+        tolerance=constraint.tolerance,
+        objective_name=goal.name,
+        max_slope=slope,
+        target=points[0] if constraint.one_point else None,
+        groups=joint.groups,
+        asked=tuple(points),
+        reached=reached,
+        slopes=tuple(c.lipschitz for c in curves),
+        slope_bounds=bounds,
+        objective=goal.reported(gain),
+        objective_bound=goal.reported(bound),
+        unlimited=goal.reported(unlimited),
+        smaller_is_better=goal.smaller_is_better,
+        bound_by=by,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +235,7 @@ def solutions(
     joint : JointDistribution
     target : (fpr, tpr) or "baseline"
     curve : str
-        The family, as for `fit`.
+        One of the paper's families: "fixed", "linear", "quadratic", "cubic", "quartic".
     p : array, optional
         The mean odds between the thresholds at which the path is wanted; 37 values over the family's range without
         it. A group whose target is a vertex of its ROC, or on the diagonal, has one curve only.
@@ -113,12 +250,19 @@ def solutions(
     [812.3, 47.0, 45.5, 60.2, 718.8]
     """
     _check_joint(joint)
-    family = one_of("curve", curve, FAMILIES)
+    family = one_of("curve", curve, PUBLISHED)
     at = p_grid(family) if p is None else _checked_p(p, family)
-    rocs = [roc_of(member) for member in joint.members]
     point = chosen_target(joint, target)
-    paths = [meeting.single() or meeting.path(at) for meeting in _meetings(joint, rocs, family, point)]
+    paths = []
+    for member in joint.members:
+        roc = roc_of(member)
+        check_reach(member.key, roc, point)
+        meeting = Meeting(member, family, point, joint.orientation, roc)
+        paths.append(meeting.single() or meeting.path(at))
     return Solutions(point, joint.groups, tuple(paths))
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
 
 
 def _check_joint(joint: object) -> None:
@@ -130,13 +274,63 @@ def _check_joint(joint: object) -> None:
         raise OptionError(msg)
 
 
-def _meetings(joint: JointDistribution, rocs: list[Roc], family: str, point: Point) -> list[Meeting]:
-    for member, roc in zip(joint.members, rocs, strict=True):
-        check_reach(member.key, roc, point)
-    return [Meeting(m, family, point, joint.orientation, roc) for m, roc in zip(joint.members, rocs, strict=True)]
+def _checked_budget(
+    family: str,
+    constraint: Constraint,
+    max_slope: float | None,
+    max_loss: float | None,
+    target: TargetLike | None,
+) -> float:
+    """The loss that may be given up; refuse budgets that are no numbers, or that conflict."""
+    if max_slope is not None and max_loss is not None:
+        msg = f"Give max_slope or max_loss, and not both; got max_slope={max_slope!r} and max_loss={max_loss!r}."
+        raise OptionError(msg)
+    if max_slope is not None and not (_is_number(max_slope) and max_slope > 0):
+        msg = f"max_slope={max_slope!r} is not allowed. Allowed: a number above 0, the largest change of odds a point."
+        raise OptionError(msg)
+    if max_loss is not None and not (_is_number(max_loss) and max_loss >= 0 and np.isfinite(max_loss)):
+        msg = f"max_loss={max_loss!r} is not allowed. Allowed: a number from 0 on, how much of the objective may go."
+        raise OptionError(msg)
+    if target is not None and not constraint.one_point:
+        msg = (
+            "target= names one point for all groups: it goes with constraints='equalized_odds' and tolerance=0, "
+            f"got {constraint.name!r} and {constraint.tolerance:g}."
+        )
+        raise OptionError(msg)
+    if target is not None and max_loss is not None:
+        msg = "max_loss= chooses the point, and target= names it: give one of them. Hint: max_slope goes with both."
+        raise OptionError(msg)
+    if family == "fixed" and ((max_slope is not None and np.isfinite(max_slope)) or max_loss):
+        msg = "A fixed curve jumps, so no slope budget can hold. Hint: curve='linear', or leave out the budget."
+        raise OptionError(msg)
+    if max_loss is not None:
+        return float(max_loss)
+    return 0.0 if family == "fixed" else DEFAULT_MAX_LOSS
 
 
-def _checked_p(p: ArrayLike, family: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _check_family_options(family: str, criterion: str, *, keep_individual_odds: bool) -> None:
+    if family == "optimal" and criterion not in ("gentlest", "smoothest"):
+        msg = f"criterion={criterion!r} chooses along a path, and an optimal curve has none. Allowed: 'gentlest'."
+        raise OptionError(msg)
+    if family == "optimal" and criterion == "smoothest":
+        msg = (
+            "criterion='smoothest' compares curves without kinks, and an optimal curve has some. "
+            "Allowed with it: curve='cubic', 'quartic', or 'quadratic' (at p = 1/2)."
+        )
+        raise OptionError(msg)
+    if keep_individual_odds and family not in CONTINUOUS:
+        msg = (
+            f"keep_individual_odds=True needs odds that run from 0 to 1 without a gap, and a {family} curve's may not. "
+            f"Allowed with it: {', '.join(CONTINUOUS)}."
+        )
+        raise OptionError(msg)
+
+
+def _checked_p(p: ArrayLike, family: str) -> Floats:
     lo, hi = search_limits(family)
     at = np.unique(np.asarray(p, dtype=np.float64))
     if not at.size or not ((at >= lo) & (at <= hi)).all():
@@ -145,7 +339,7 @@ def _checked_p(p: ArrayLike, family: str) -> np.ndarray[tuple[int], np.dtype[np.
     return at
 
 
-def _warn_of_weak_groups(joint: JointDistribution, rocs: list[Roc]) -> None:
+def _warn_of_weak_groups(joint: JointDistribution, rocs: Sequence[Roc]) -> None:
     for member, roc in zip(joint.members, rocs, strict=True):
         for text in _weaknesses(member, roc):
             warnings.warn(text, EvenoddsWarning, stacklevel=3)

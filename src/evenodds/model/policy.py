@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from evenodds.errors import DataError, OptionError, UnknownGroupError
 from evenodds.geometry.pieces import Floats
+from evenodds.model.certificate import Certificate
 from evenodds.model.curves import Curve
 from evenodds.model.joint import Group, Orientation
 from evenodds.model.keys import Codes, GroupLike, encode
 from evenodds.model.regions import Point
 
-__all__ = ["Certificate", "Policy", "rates_of"]
+__all__ = ["Policy", "describe", "rates_of"]
 
 
 def rates_of(curve: Curve, group: Group) -> Point:
@@ -24,40 +25,6 @@ def rates_of(curve: Curve, group: Group) -> Point:
     scores = group.scores if curve.orientation == "positive" else -group.scores
     fpr, tpr = group.shares @ curve(scores)
     return Point(float(fpr), float(tpr))
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What was asked of a policy and what it does, recomputed from its final curves on the data it was fitted on.
-
-    Proven here: the rates in `points`, each summed directly from the curve, and so the residual. They hold on the
-    fitting data; on other people the rates differ by chance.
-    """
-
-    target: Point | None
-    """The common point that every group was asked to meet."""
-    groups: tuple[str, ...]
-    reached: tuple[Point, ...]
-
-    @property
-    def points(self) -> Mapping[str, Point]:
-        """Each group's recomputed (fpr, tpr)."""
-        return MappingProxyType(dict(zip(self.groups, self.reached, strict=True)))
-
-    @property
-    def residual(self) -> float:
-        """The largest distance of any group's rate from the target."""
-        if self.target is None:
-            return 0.0
-        return max(max(abs(p.fpr - self.target.fpr), abs(p.tpr - self.target.tpr)) for p in self.reached)
-
-    def __str__(self) -> str:
-        if self.target is None:
-            return "No common target was asked for."
-        return (
-            f"Every group meets fpr {self.target.fpr:.6f}, tpr {self.target.tpr:.6f} "
-            f"on the data it was fitted on, to within {self.residual:.1e} (recomputed from the final curves)."
-        )
 
 
 @dataclass(frozen=True)
@@ -69,11 +36,11 @@ class Policy:
     Examples
     --------
     >>> import evenodds as eo
-    >>> policy = eo.fit(eo.datasets.credit_risk(), target="baseline")
+    >>> policy = eo.fit(eo.datasets.credit_risk())
     >>> policy.odds([25, 49.5], "white").round(3)
-    array([0.216, 0.783])
+    array([0.17 , 0.811])
     >>> policy
-    Policy(4 groups, linear, largest slope inf (hispanic), residual 1e-15)
+    Policy(4 groups, linear, loss 0.005, largest slope 0.1062 (hispanic))
     """
 
     groups: tuple[str, ...]
@@ -151,8 +118,8 @@ class Policy:
         n, steep = len(self.groups), self.steepest
         families = ", ".join(dict.fromkeys(curve.family for curve in self.group_curves))
         return (
-            f"Policy({n} group{'s' * (n > 1)}, {families}, largest slope {self.curves[steep].lipschitz:.4g} ({steep}), "
-            f"residual {self.certificate.residual:.0e})"
+            f"Policy({n} group{'s' * (n > 1)}, {families}, loss {self.certificate.loss:.3g}, "
+            f"largest slope {self.curves[steep].lipschitz:.4g} ({steep}))"
         )
 
     def __str__(self) -> str:
@@ -172,5 +139,8 @@ def describe(curve: Curve) -> str:
         return f"odds {curve.p:.4g} for everybody"
     if curve.is_threshold:
         return f"single threshold at {curve.t0:g}: the odds jump from 0 to 1"
+    if curve.nodes is not None:
+        ends = f"from {curve.nodes[0][1]:.4g} at {curve.t0:.6g} to {curve.nodes[-1][1]:.4g} at {curve.t1:.6g}"
+        return f"{len(curve.nodes) - 1} straight lines {ends}, slope at most {curve.lipschitz:.4g}"
     slope = "the odds jump" if np.isinf(curve.lipschitz) else f"slope at most {curve.lipschitz:.4g}"
     return f"{curve.family} from {curve.t0:.6g} to {curve.t1:.6g}, p {curve.p:.4g}, {slope}"

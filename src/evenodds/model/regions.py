@@ -3,6 +3,13 @@
 A vertex of the ROC is a single threshold: "yes from this score on". A point between two neighbouring vertices gives
 the people at one score odds of their own. Whatever a non-decreasing curve can reach lies between the diagonal and the
 hull (method of Hardt et al., 2016).
+
+Under a slope budget L the region shrinks. A curve of slope L centred at c is the threshold c on the score *blurred* by
+noise whose distribution function is the curve; as c moves, its (FPR, TPR) trace the blurred ROC. For the linear curve
+the noise is uniform of width 1/L, and the blurred ROC is a polyline with a kink wherever an end of the ramp meets a
+score. Below it every point is reached by a curve of the same family with a slope of at most L (widen the curve). Its
+hull is all that *any* rising curve of slope L can reach when the ROC is concave, and contained in that otherwise; the
+hull of the blurred *pooled* ROC contains that always, since pooling can only raise what a rising curve collects.
 """
 
 from __future__ import annotations
@@ -12,14 +19,18 @@ from functools import cached_property
 
 import numpy as np
 
+from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull, height, lower_envelope
 from evenodds.geometry.pieces import Floats
+from evenodds.geometry.roots import bracketed_roots
+from evenodds.model.curves import layout, unit_slope
 from evenodds.model.joint import Group, JointDistribution
 
-__all__ = ["ON_CURVE", "Point", "Roc", "common_region", "roc_of"]
+__all__ = ["ON_CURVE", "Point", "Roc", "blurred", "common_region", "pooled", "pooled_slope_bound", "roc_of"]
 
 ON_CURVE = 1e-12
 """Rates nearer than this are the same point: the error of summing them in another order."""
+_REFINEMENTS = 4  # each makes the arcs around a point ten times finer
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,94 @@ def roc_of(group: Group) -> Roc:
     rates[:, -1] = 1.0
     fpr, tpr = np.minimum(rates, 1.0)
     return Roc(group.scores[::-1], fpr, tpr)
+
+
+def blurred(group: Group, family: str, slope: float, near: float | None = None) -> Polyline:
+    """The ROC of the score blurred by a family's symmetric curve (p = 1/2) of this slope, from (0,0) to (1,1).
+
+    Exact at each vertex: where an end or the middle of the curve meets a score. Between them the linear curve's ROC
+    is straight; the other families' are smooth arcs, which get more vertices around the FPR `near`.
+    """
+    roc = roc_of(group)
+    if np.isinf(slope):
+        return roc.fpr, roc.tpr
+    width = float(unit_slope(family, 0.5)) / slope
+    scores = group.scores
+    meets = [scores, scores - width] if family == "linear" else [scores, scores - width / 2, scores - width]
+    t0 = np.unique(np.concatenate(meets))[::-1]
+    rates = _ramps(group, t0, width) if family == "linear" else _curves(group, family, t0, width)
+    for _ in range(0 if near is None or family == "linear" else _REFINEMENTS):
+        at = int(np.clip(np.searchsorted(rates[0], near or 0.0), 1, t0.size - 1))
+        more = np.linspace(t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)], 32)[1:-1]
+        more = np.setdiff1d(more, t0)[::-1]
+        merged = np.concatenate([t0, more])
+        order = np.argsort(-merged, kind="stable")
+        t0, rates = merged[order], np.concatenate([rates, _curves(group, family, more, width)], axis=1)[:, order]
+    fpr, tpr = np.maximum.accumulate(np.clip(rates, 0, 1), axis=1)  # rounding must not let it fall
+    fpr[-1] = tpr[-1] = 1.0
+    return np.append(0.0, fpr), np.append(0.0, tpr)
+
+
+def _curves(group: Group, family: str, t0: Floats, width: float) -> Floats:
+    """(FPR, TPR) of symmetric curves, of shape (2, n)."""
+    return group.moments.expectation(layout(family, t0, t0 + width, 0.5)).T
+
+
+def _ramps(group: Group, t0: Floats, width: float) -> Floats:
+    """(FPR, TPR) of straight ramps from prefix sums, in O(n): the linear curve's case of `_curves`."""
+    middle = (group.scores[0] + group.scores[-1]) / 2
+    from_middle = group.scores - middle
+    zero = np.zeros((2, 1))
+    share = np.concatenate([zero, np.cumsum(group.shares, axis=1)], axis=1)
+    moment = np.concatenate([zero, np.cumsum(group.shares * from_middle, axis=1)], axis=1)
+    first, last = np.searchsorted(group.scores, t0), np.searchsorted(group.scores, t0 + width)
+    inside = moment[:, last] - moment[:, first] - (t0 - middle) * (share[:, last] - share[:, first])
+    return np.asarray(inside / width + share[:, -1:] - share[:, last])
+
+
+def pooled(group: Group) -> Group:
+    """The group with its labels pooled by isotonic regression on the score: its ROC is the hull of the old one.
+
+    The blocks of the regression are the edges of the hull, so no regression is run.
+    """
+    roc = roc_of(group)
+    kept = concave_hull(roc.fpr, roc.tpr)
+    block = np.repeat(np.arange(kept.size - 1), np.diff(kept))[::-1]  # lowest score first, as the group has them
+    here = group.negatives + group.positives
+    sides = [np.bincount(block, side) for side in (group.negatives, group.positives)]
+    total = sides[0] + sides[1]
+    negatives, positives = (here * (side / total)[block] for side in sides)
+    return Group(group.key, group.scores, negatives, positives, group.people)
+
+
+def pooled_slope_bound(group: Group, point: Point) -> float:
+    """A slope that no rising curve of the group through the point can fall below: exact where the ROC is concave."""
+    merged = pooled(group)
+    span = float(group.scores[-1] - group.scores[0])
+    if span == 0 or point.tpr - point.fpr <= ON_CURVE:
+        return 0.0
+    aim = point.tpr - ON_CURVE  # a bound must not be broken by rounding
+
+    def shortfall(log_slope: float) -> float:
+        return aim - float(height(*blurred(merged, "linear", float(np.exp(log_slope))), point.fpr))
+
+    steep = np.log(1 / span)
+    while (more := shortfall(steep)) > 0:
+        steep += np.log(4)
+        if steep > np.log(4 / float(np.diff(group.scores).min())):
+            return float(np.exp(steep)) / 4  # only thresholds reach this far
+    gentle = steep - np.log(4)
+    while (short := shortfall(gentle)) <= 0:
+        gentle -= np.log(4)
+    above, _ = bracketed_roots(
+        lambda x, _: np.array([shortfall(float(x[0]))]),
+        np.array([gentle]),
+        np.array([steep]),
+        np.array([short]),
+        np.array([more]),
+        tolerance=np.array([1e-12]),
+    )
+    return float(np.exp(above[0]))
 
 
 def common_region(joint: JointDistribution) -> tuple[Floats, Floats]:

@@ -82,7 +82,7 @@ class Path:
     def __len__(self) -> int:
         return int(self.found.sum())
 
-    def among(self, which: NDArray[np.bool_] | slice) -> Path:
+    def among(self, which: NDArray[np.bool_] | NDArray[np.intp] | slice) -> Path:
         """Some of the path's curves."""
         return Path(self.family, self.p[which], self.t0[which], self.t1[which], self.orientation, self.at_t0)
 
@@ -188,12 +188,12 @@ class Meeting:
 
     # -- continuous curves --------------------------------------------------------------------------------------
 
-    def path(self, p: Floats) -> Path:
-        """For each p the widest curve that meets the point."""
-        t0, width = self._widest(p)
+    def path(self, p: Floats, steepest: float = np.inf) -> Path:
+        """For each p the widest curve that meets the point, if its slope is at most `steepest`."""
+        t0, width = self._widest(p, steepest)
         return Path(self.family, p, t0, t0 + width, self.orientation)
 
-    def follow(self, path: Path, p: Floats) -> Path:
+    def follow(self, path: Path, p: Floats, steepest: float = np.inf) -> Path:
         """More curves of a path, from Newton's method started between those at hand; searched for where that fails."""
         known = path.found
         guess_t0 = np.interp(p, path.p[known], path.t0[known])
@@ -205,7 +205,7 @@ class Meeting:
         # A width far from its neighbours' belongs to another branch of solutions.
         lost = np.flatnonzero(~(np.abs(np.log(width / guess_width)) < -np.log(_RUNG)))
         if lost.size:
-            t0[lost], width[lost] = self._widest(p[lost])
+            t0[lost], width[lost] = self._widest(p[lost], steepest)
         return Path(self.family, p, t0, t0 + width, self.orientation)
 
     def rates(self, t0: Floats, width: Floats, p: Floats) -> Floats:
@@ -245,17 +245,21 @@ class Meeting:
             )
         return t0
 
-    def _widest(self, p: Floats) -> tuple[Floats, Floats]:
-        """Position and width of the widest solution for each p; NaN where there is none."""
+    def _widest(self, p: Floats, steepest: float) -> tuple[Floats, Floats]:
+        """Position and width of the widest solution for each p; NaN where none has a slope of at most `steepest`."""
         t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
         # So narrow a curve sees one score at a time, and traces the ROC polyline.
         floor = np.full(p.size, 0.49 * float(np.diff(self.group.scores).min()))
+        least = unit_slope(self.family, p) / steepest
         ramp = self._ramp(p)
+        on_ramp = np.zeros(p.size, bool)
         if ramp is not None:
-            t0, width = ramp
-            floor = width.copy()
-        narrow, wide, t0_narrow, t0_wide = self._bracket(p, floor)
-        found = np.flatnonzero(narrow > floor) if ramp is not None else np.flatnonzero(~np.isnan(narrow))
+            floor = ramp[1]
+            t0, width = (np.where(floor >= least, end, np.nan) for end in ramp)
+        narrow, wide, t0_narrow, t0_wide = self._bracket(p, np.maximum(floor, least))
+        if ramp is not None:
+            on_ramp = (narrow == floor) & (floor >= least)
+        found = np.flatnonzero(~np.isnan(narrow) & ~on_ramp)
         if not found.size:
             return t0, width
         t0[found], width[found] = self._newton(p[found], t0_narrow[found], narrow[found])
@@ -281,12 +285,12 @@ class Meeting:
         i = self.group.scores.size - edge  # the score whose people have odds `share`
         gap_below = self.group.scores[i] - self.group.scores[i - 1] if i > 0 else np.inf
         gap_above = self.group.scores[i + 1] - self.group.scores[i] if edge > 1 else np.inf
-        x = self._where_unit_odds_are(share, p)
+        x = self.where_unit_odds_are(share, p)
         with np.errstate(divide="ignore"):
             width = np.minimum(gap_below / x, gap_above / (1 - x))
         return self.group.scores[i] - x * width, width
 
-    def _where_unit_odds_are(self, odds: float, p: Floats) -> Floats:
+    def where_unit_odds_are(self, odds: float, p: Floats) -> Floats:
         """The x at which curves between thresholds 0 and 1 have these odds."""
         at_zero = Moments(np.zeros(1), np.ones((1, 1)))
 
@@ -300,7 +304,7 @@ class Meeting:
         """Two neighbouring widths for each p, the narrower one reaching t* and the wider not, with their positions."""
         t = self.point.tpr - _SLACK
         n = p.size
-        wide, t0_wide = np.full(n, _WIDEST * (self._highest - self._lowest)), np.full(n, np.nan)
+        wide, t0_wide = np.maximum(_WIDEST * (self._highest - self._lowest), 2 * floor), np.full(n, np.nan)
         narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
 
         def look(width: Floats, who: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:

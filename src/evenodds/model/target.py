@@ -1,4 +1,8 @@
-"""Which point of the ROC plane all groups shall meet."""
+"""Which points of the ROC plane the groups shall meet.
+
+A group's reach is a rising polyline: every point between the diagonal and it can be met. Points are chosen on it
+exactly: never from a grid.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenodds.errors import OptionError, UnreachableError
+from evenodds.geometry.envelope import Polyline, best_below, height_before
+from evenodds.geometry.hull import height
+from evenodds.geometry.pieces import Floats
+from evenodds.model.goals import Constraint, Objective, Rate
 from evenodds.model.joint import JointDistribution
+from evenodds.model.mixes import best_points, vertices_of
 from evenodds.model.regions import ON_CURVE, Point, Roc, roc_of
 
-__all__ = ["Baseline", "TargetLike", "baseline", "check_reach", "chosen_target"]
+__all__ = ["Baseline", "TargetLike", "baseline", "best_reachable", "check_reach", "chosen_target"]
 
 TargetLike = Point | Sequence[float] | str
 
@@ -76,3 +85,75 @@ def check_reach(group: str, roc: Roc, point: Point) -> None:
             f"{point.tpr - top:.3g} less. Hint: target='baseline' takes the point of the group hardest to serve."
         )
         raise UnreachableError(msg)
+
+
+def best_reachable(
+    joint: JointDistribution, reach: Sequence[Polyline], objective: Objective, constraint: Constraint
+) -> list[Point]:
+    """The points with the greatest gain that lie in the groups' reach and satisfy the constraint."""
+    if constraint.one_point:
+        nearest = (0.0, 1.0) if objective.is_distance else None
+        return [Point(*best_below(reach, objective.common_gain, nearest))] * len(reach)
+    if objective.name == "selection_rate":
+        return [Point(1.0, 1.0)] * len(reach)  # a yes for everybody satisfies every constraint
+    candidates = []
+    if constraint.tolerance > 0:
+        mixed, _ = best_points(joint, [vertices_of(polyline) for polyline in reach], objective, constraint)
+        candidates.append(_within_reach(joint, reach, constraint, mixed))
+    if len(constraint.rates) == 1:
+        candidates.append(_at_one_rate(joint, reach, objective, constraint))
+    else:
+        candidates.append([Point(*best_below(reach, objective.common_gain))] * len(reach))
+    return max(candidates, key=objective.gain)
+
+
+def _at_one_rate(
+    joint: JointDistribution, reach: Sequence[Polyline], objective: Objective, constraint: Constraint
+) -> list[Point]:
+    """The best points at which one rate is the same for all groups.
+
+    For each value of the rate a group's best point is where its polyline has that rate: the gain is piecewise linear
+    in the rate, so it is greatest at the rate of some vertex.
+    """
+    (rate,) = constraint.rates
+    by = constraint.coefficients(joint, rate)
+    values = np.unique(np.concatenate([x * b[0] + y * b[1] for (x, y), b in zip(reach, by, strict=True)]))
+    gain = np.zeros(values.size)
+    for polyline, b, weight in zip(reach, by, objective.by_rate, strict=True):
+        fpr, tpr = _at_rate(polyline, rate, b, values)
+        gain += weight[0] * fpr + weight[1] * tpr
+    best = values[int(np.argmax(gain))]
+    points = [_at_rate(polyline, rate, b, np.array([best])) for polyline, b in zip(reach, by, strict=True)]
+    return [Point(float(fpr[0]), float(tpr[0])) for fpr, tpr in points]
+
+
+def _at_rate(polyline: Polyline, rate: Rate, by: Floats, value: Floats) -> tuple[Floats, Floats]:
+    """The best points of a polyline that have a rate: the top of a vertical run, the left end of a level one."""
+    x, y = polyline
+    if rate == "fpr":
+        return value, height(x, y, value)
+    if rate == "tpr":
+        return height_before(y, x, value), value
+    selected = x * by[0] + y * by[1]
+    return np.interp(value, selected, x), np.interp(value, selected, y)
+
+
+def _within_reach(
+    joint: JointDistribution, reach: Sequence[Polyline], constraint: Constraint, points: Sequence[Point]
+) -> list[Point]:
+    """Bring points from the hulls down into the groups' reach, so that the constraint still holds.
+
+    A point in a dent keeps its constrained rate and moves onto the polyline. Under equalised odds it keeps its FPR;
+    whoever is then more than the tolerance above the lowest TPR comes down too.
+    """
+    (x, y), tolerance = np.array([[p.fpr, p.tpr] for p in points]).T, constraint.tolerance
+    if constraint.rates != ("fpr", "tpr"):
+        (rate,) = constraint.rates
+        for i, (polyline, by) in enumerate(zip(reach, constraint.coefficients(joint, rate), strict=True)):
+            if y[i] > height(*polyline, x[i]):
+                value = np.array([x[i] * by[0] + y[i] * by[1]])
+                (x[i],), (y[i],) = _at_rate(polyline, rate, by, value)
+    else:
+        y = np.minimum(y, [float(height(*polyline, f)) for polyline, f in zip(reach, x, strict=True)])
+        y = np.minimum(y, y.min() + tolerance)
+    return [Point(float(f), float(t)) for f, t in zip(x, y, strict=True)]

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from evenodds import datasets
-from evenodds.model.curves import FAMILIES, Curve
+from evenodds.model.curves import PUBLISHED, Curve
 from evenodds.model.fit import fit
 from evenodds.model.joint import Group
 from evenodds.model.policy import rates_of
@@ -100,7 +100,7 @@ def credit_risk() -> CreditRiskStudy:
     base = baseline(joint)
     published = tuple(_published(row, members, base.point) for row in _read())
     printed = {(row.curve, row.group): row.printed_lipschitz for row in published}
-    policies = {family: fit(joint, curve=family, target=base.point) for family in FAMILIES}
+    policies = {family: fit(joint, curve=family, target=base.point) for family in PUBLISHED}
     exact = tuple(
         _exact(curve, members[group], base.point, printed[family, group])
         for family, policy in policies.items()

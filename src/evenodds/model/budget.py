@@ -1,0 +1,160 @@
+"""How steep: the best points under a slope budget, the gentlest budget that loses little, and bounds on both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from evenodds.geometry.envelope import Polyline
+from evenodds.geometry.hull import concave_hull
+from evenodds.geometry.pieces import Floats
+from evenodds.geometry.roots import bracketed_roots
+from evenodds.model.goals import Constraint, Objective
+from evenodds.model.joint import Group, JointDistribution
+from evenodds.model.mixes import Steps, best_points, gentlest_steps, steps_of
+from evenodds.model.regions import Point, blurred, pooled, pooled_slope_bound, roc_of
+from evenodds.model.target import best_reachable
+
+__all__ = ["best_under", "gain_bound", "is_small", "least_slope", "slope_bound"]
+
+SMALL_TABLE = 5000
+"""Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
+_FLAT = 1e-6  # a slope that changes the odds by less than this over the whole score range is none
+_ENOUGH_SUPPORTS = 60
+
+
+def best_under(
+    joint: JointDistribution, family: str, slope: float, objective: Objective, constraint: Constraint
+) -> list[Point]:
+    """The best points that curves of a family reach with slopes of at most `slope`."""
+    if family == "optimal":
+        return _best_mixes(joint, [steps_of(member, slope) for member in joint.members], objective, constraint)
+    if family == "fixed":
+        return best_reachable(joint, [roc_of(member).hull for member in joint.members], objective, constraint)
+    reach = [blurred(member, family, slope) for member in joint.members]
+    points = best_reachable(joint, reach, objective, constraint)
+    if family == "linear" or np.isinf(slope):
+        return points
+    # Arcs are straightened between vertices: look again with more of them around the points found.
+    for _ in range(2):
+        reach = [blurred(m, family, slope, near=point.fpr) for m, point in zip(joint.members, points, strict=True)]
+        points = best_reachable(joint, reach, objective, constraint)
+    return points
+
+
+def least_slope(
+    joint: JointDistribution, family: str, objective: Objective, constraint: Constraint, max_loss: float
+) -> float:
+    """The least slope budget that gives up at most `max_loss` of the family's unlimited gain."""
+    if max_loss == 0:
+        return float("inf")
+    needed = objective.gain(best_under(joint, family, np.inf, objective, constraint)) - max_loss
+
+    def excess(log_slope: float) -> float:
+        return needed - objective.gain(best_under(joint, family, float(np.exp(log_slope)), objective, constraint))
+
+    lo, hi = joint.score_range
+    if hi == lo:
+        return float("inf")
+    gentle, steep = np.log(_FLAT / (hi - lo)), np.log(4 / (hi - lo))
+    short = excess(gentle)
+    if short <= 0:
+        return float(np.exp(gentle))
+    # A curve narrower than every gap between scores traces the ROC itself, so this ends.
+    while (more := excess(steep)) > 0:
+        gentle, short = steep, more
+        steep += np.log(4)
+    _, found = bracketed_roots(
+        lambda x, _: np.array([excess(float(x[0]))]),
+        np.array([gentle]),
+        np.array([steep]),
+        np.array([short]),
+        np.array([more]),
+        tolerance=np.array([1e-10]),
+    )
+    return float(np.exp(found[0]))
+
+
+def is_small(joint: JointDistribution) -> bool:
+    """Whether the linear program is quick enough to prove bounds with."""
+    return sum(member.scores.size for member in joint.members) <= SMALL_TABLE
+
+
+def gain_bound(
+    joint: JointDistribution, slope: float, objective: Objective, constraint: Constraint, *, achieved: float
+) -> tuple[float, str]:
+    """What no rising curves with slopes of at most `slope` can exceed, and what proves it.
+
+    The pooled ROC gives a bound in O(n); where it does not prove the achieved gain best, and the table is small, the
+    linear program gives the best gain itself.
+    """
+    points = best_reachable(joint, [_above(member, slope) for member in joint.members], objective, constraint)
+    bound, by = objective.gain(points), "pooled ROC"
+    if bound > achieved + 1e-9 and is_small(joint):  # the program's own precision
+        steps = [steps_of(member, slope) for member in joint.members]
+        exact = objective.gain(_best_mixes(joint, steps, objective, constraint))
+        bound, by = min(bound, exact), "linear program"
+    return max(bound, achieved), by
+
+
+def slope_bound(group: Group, point: Point, *, achieved: float, small: bool) -> float:
+    """What the slope of no rising curve of this group through this point can fall below.
+
+    The pooled ROC gives a bound in O(n); where it does not prove the achieved slope least, and the table is small, the
+    linear program gives the least slope itself.
+    """
+    if achieved == 0:
+        return 0.0
+    bound = pooled_slope_bound(group, point)
+    if small and not achieved <= bound * (1 + 1e-9):
+        bound = max(bound, gentlest_steps(group, point)[1])
+    return min(bound, achieved)
+
+
+def _above(group: Group, slope: float) -> Polyline:
+    """A polyline that no rising curve of this slope exceeds."""
+    fpr, tpr = blurred(pooled(group), "linear", slope)
+    kept = concave_hull(fpr, tpr)
+    return fpr[kept], tpr[kept]
+
+
+def _best_mixes(
+    joint: JointDistribution, steps: list[Steps], objective: Objective, constraint: Constraint
+) -> list[Point]:
+    """The best points of the linear program; the nearest to (0, 1) if the objective is that distance."""
+    if not objective.is_distance:
+        return best_points(joint, steps, objective, constraint)[0]
+
+    def farthest(direction: Floats) -> Floats:
+        by_rate = np.zeros((len(steps), 2))
+        by_rate[0] = direction  # all groups share the point, so that of the first will do
+        point = best_points(joint, steps, replace(objective, by_rate=by_rate, is_distance=False), constraint)[0][0]
+        return np.array([point.fpr, point.tpr])
+
+    # The foot of (0, 1) on a convex set, from its farthest points in the directions that matter.
+    corners = [farthest(np.array([-1.0, 1.0]))]
+    foot = corners[0]
+    for _ in range(_ENOUGH_SUPPORTS):
+        direction = np.array([0.0, 1.0]) - foot
+        corner = farthest(direction)
+        if direction @ (corner - foot) <= 1e-11:  # noqa: PLR2004 no corner is nearer
+            break
+        corners.append(corner)
+        foot = _foot(corners)
+    return [Point(float(foot[0]), float(foot[1]))] * len(steps)
+
+
+def _foot(corners: list[Floats]) -> Floats:
+    """The point nearest to (0, 1) on the segments between corners."""
+    best = corners[0]
+    perfect = np.array([0.0, 1.0])
+    for i, a in enumerate(corners):
+        for b in corners[:i]:
+            along = b - a
+            length = along @ along
+            share = np.clip((perfect - a) @ along / length, 0, 1) if length > 0 else 0.0
+            foot = a + share * along
+            if np.linalg.norm(perfect - foot) < np.linalg.norm(perfect - best):
+                best = foot
+    return best

@@ -1,0 +1,105 @@
+"""What a policy provably does, and how far it provably is from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from evenodds.model.regions import Point
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was asked of a policy, what its final curves do on the fitting data, and how far that is from the best.
+
+    Everything here is about the data that the policy was fitted on; on other people rates differ by chance.
+    """
+
+    constraints: str
+    tolerance: float
+    objective_name: str
+    max_slope: float
+    """The slope budget; infinite where there was none."""
+    target: Point | None
+    """The common point that every group was asked to meet; None where there is no such point."""
+    groups: tuple[str, ...]
+    asked: tuple[Point, ...]
+    reached: tuple[Point, ...]
+    slopes: tuple[float, ...]
+    slope_bounds: tuple[float, ...]
+    objective: float
+    """Recomputed from the final curves."""
+    objective_bound: float
+    """What no rising curves within the slope budget can better."""
+    unlimited: float
+    """The best of the same family of curves without a slope budget."""
+    smaller_is_better: bool
+    bound_by: str
+    """How the bounds were proven: "linear program" or "pooled ROC"."""
+
+    @property
+    def points(self) -> Mapping[str, Point]:
+        """Each group's recomputed (fpr, tpr)."""
+        return MappingProxyType(dict(zip(self.groups, self.reached, strict=True)))
+
+    @property
+    def slope_bound(self) -> Mapping[str, float]:
+        """For each group a slope that no rising curve through its point can fall below."""
+        return MappingProxyType(dict(zip(self.groups, self.slope_bounds, strict=True)))
+
+    @property
+    def residual(self) -> float:
+        """The largest distance of any group's recomputed rate from the one asked for."""
+        pairs = zip(self.asked, self.reached, strict=True)
+        return max(max(abs(a.fpr - r.fpr), abs(a.tpr - r.tpr)) for a, r in pairs)
+
+    @property
+    def loss(self) -> float:
+        """How much of the objective was given up for gentleness: the family's unlimited best less this policy."""
+        return self._worse(self.objective, self.unlimited)
+
+    @property
+    def gap(self) -> float:
+        """How much better rising curves within the budget might be at most."""
+        return self._worse(self.objective, self.objective_bound)
+
+    def _worse(self, value: float, best: float) -> float:
+        return max(0.0, (value - best) if self.smaller_is_better else (best - value))
+
+    def __str__(self) -> str:
+        shared = {
+            "equalized_odds": "the same false and true positive rate",
+            "demographic_parity": "the same selection rate",
+            "true_positive_rate_parity": "the same true positive rate",
+            "false_negative_rate_parity": "the same false negative rate",
+            "false_positive_rate_parity": "the same false positive rate",
+            "true_negative_rate_parity": "the same true negative rate",
+        }[self.constraints]
+        within = f" to within {self.tolerance:g}" if self.tolerance else ""
+        where = f", fpr {self.target.fpr:.6f} and tpr {self.target.tpr:.6f}" if self.target else ""
+        lines = [
+            f"Asked: {shared} in every group{within}{where}.",
+            f"Proven on the fitting data: every group meets its point to {self.residual:.1e}, recomputed from the "
+            "final curves.",
+        ]
+        better = "below" if self.smaller_is_better else "above"
+        budget = "" if np.isinf(self.max_slope) else f" with slopes of at most {self.max_slope:.6g}"
+        lines.append(
+            f"Proven: {self.objective_name} {self.objective:.6f}; no rising curves{budget} get {better} "
+            f"{self.objective_bound:.6f} ({self.bound_by}), so at most {self.gap:.2g} is missed."
+        )
+        lines.append(f"Given up for gentleness: {self.loss:.2g} of {self.unlimited:.6f}.")
+        slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
+        told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
+        lines.append(f"Proven: largest slopes, and what no rising curve through the same point can fall below: {told}.")
+        lines.append("Not proven: how the rates turn out for other people; they differ by chance.")
+        return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    return "infinite" if np.isinf(value) else f"{value:.6g}"

@@ -1,0 +1,168 @@
+"""What is wanted: which rates the groups shall share, and what a policy is good at, as linear functions of the rates.
+
+Whatever is asked here is linear in each group's (FPR, TPR), but for `closest_to_perfect`, which is a distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from evenodds.errors import OptionError, one_of
+from evenodds.geometry.pieces import Floats
+from evenodds.model.joint import JointDistribution
+from evenodds.model.regions import Point
+
+__all__ = ["CONSTRAINTS", "OBJECTIVES", "Constraint", "Cost", "Objective", "constraint_of", "objective_of"]
+
+Rate = Literal["fpr", "tpr", "selection_rate"]
+
+_ALIASES = {"selection_rate_parity": "demographic_parity"}
+_RATES: dict[str, tuple[Rate, ...]] = {
+    "equalized_odds": ("fpr", "tpr"),
+    "demographic_parity": ("selection_rate",),
+    "true_positive_rate_parity": ("tpr",),
+    "false_positive_rate_parity": ("fpr",),
+    "true_negative_rate_parity": ("fpr",),
+    "false_negative_rate_parity": ("tpr",),
+}
+CONSTRAINTS = (*_RATES, *_ALIASES)
+_ALWAYS = ("accuracy_score", "balanced_accuracy_score")
+_NOT_WITH_EQUALIZED_ODDS = ("selection_rate", "true_positive_rate", "true_negative_rate")
+OBJECTIVES = (*_ALWAYS, "closest_to_perfect", *_NOT_WITH_EQUALIZED_ODDS)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An objective: what a wrong yes and a wrong no cost. Scaled so that the dearer error costs 1.
+
+    The objective is then the mean cost a person, and smaller is better.
+
+    >>> Cost(false_positive=5, false_negative=1).scaled
+    (1.0, 0.2)
+    """
+
+    false_positive: float
+    false_negative: float
+
+    def __post_init__(self) -> None:
+        costs = (self.false_positive, self.false_negative)
+        if not all(np.isfinite(cost) and cost >= 0 for cost in costs) or max(costs) == 0:
+            msg = f"Costs must be finite, not negative and not both zero; got {costs[0]:g} and {costs[1]:g}."
+            raise OptionError(msg)
+
+    @property
+    def scaled(self) -> tuple[float, float]:
+        """Both costs, divided by the dearer one."""
+        dearer = max(self.false_positive, self.false_negative)
+        return self.false_positive / dearer, self.false_negative / dearer
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Which rates may differ between any two groups by no more than the tolerance."""
+
+    name: str
+    rates: tuple[Rate, ...]
+    tolerance: float
+
+    @property
+    def one_point(self) -> bool:
+        """Whether all groups meet in one point."""
+        return self.name == "equalized_odds" and self.tolerance == 0
+
+    def coefficients(self, joint: JointDistribution, rate: Rate) -> Floats:
+        """Rows (by FPR, by TPR), one for each group, of a constrained rate."""
+        if rate == "selection_rate":
+            return np.array([[1 - member.base_rate, member.base_rate] for member in joint.members])
+        return np.tile([1.0, 0.0] if rate == "fpr" else [0.0, 1.0], (len(joint.members), 1))
+
+    def spread(self, joint: JointDistribution, points: Sequence[Point]) -> float:
+        """The largest difference between two groups in any constrained rate."""
+        rates = np.array([[point.fpr, point.tpr] for point in points])
+        return max(float(np.ptp((rates * self.coefficients(joint, rate)).sum(axis=1))) for rate in self.rates)
+
+
+def constraint_of(name: object, tolerance: float) -> Constraint:
+    """The constraint by its name; aliases are resolved."""
+    known = one_of("constraints", name, CONSTRAINTS)
+    if not (isinstance(tolerance, (int, float)) and 0 <= tolerance <= 1):
+        msg = (
+            f"tolerance={tolerance!r} is not allowed. Allowed: from 0 to 1, the largest difference between two groups."
+        )
+        raise OptionError(msg)
+    name = _ALIASES.get(known, known)
+    return Constraint(name, _RATES[name], float(tolerance))
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A linear function of the groups' rates, or the distance from (0, 1) of their common point.
+
+    `gain` is what the search makes as large as it can; `reported` is the figure people know: the same, or, for costs
+    and distances, its negative.
+    """
+
+    name: str
+    constant: float
+    by_rate: Floats
+    """Rows (by FPR, by TPR), one for each group."""
+    smaller_is_better: bool = False
+    is_distance: bool = False
+
+    def gain(self, points: Sequence[Point]) -> float:
+        """What is made as large as possible, at these points."""
+        if self.is_distance:
+            return -points[0].distance_to_perfect
+        return self.constant + float(sum(c @ (p.fpr, p.tpr) for c, p in zip(self.by_rate, points, strict=True)))
+
+    def common_gain(self, fpr: Floats, tpr: Floats) -> Floats:
+        """The gain where all groups share a point."""
+        if self.is_distance:
+            return -np.hypot(fpr, 1 - tpr)
+        by_fpr, by_tpr = self.by_rate.sum(axis=0)
+        return np.asarray(self.constant + by_fpr * fpr + by_tpr * tpr)
+
+    def reported(self, gain: float) -> float:
+        """The figure that people know."""
+        return -gain if self.smaller_is_better else gain
+
+
+def objective_of(objective: object, joint: JointDistribution, constraint: Constraint) -> Objective:
+    """The objective by its name, or from costs, for this population."""
+    negatives = np.array([member.negative_total for member in joint.members])
+    positives = np.array([member.positive_total for member in joint.members])
+    everybody = joint.total
+    if isinstance(objective, Cost):
+        wrong_yes, wrong_no = objective.scaled
+        by_rate = np.column_stack([-wrong_yes * negatives, wrong_no * positives]) / everybody
+        return Objective("cost", -wrong_no * float(positives.sum()) / everybody, by_rate, smaller_is_better=True)
+    name = one_of("objective", objective, OBJECTIVES)
+    if name == "closest_to_perfect":
+        if not constraint.one_point:
+            msg = (
+                "objective='closest_to_perfect' is defined for one common point: constraints='equalized_odds' and "
+                f"tolerance=0, got {constraint.name!r} and {constraint.tolerance:g}."
+            )
+            raise OptionError(msg)
+        nothing = np.zeros((len(joint.members), 2))
+        return Objective(name, 0.0, nothing, smaller_is_better=True, is_distance=True)
+    if name in _NOT_WITH_EQUALIZED_ODDS and constraint.name == "equalized_odds":
+        allowed = ", ".join((*_ALWAYS, "closest_to_perfect"))
+        msg = (
+            f"objective={name!r} has a trivial answer under equalized_odds. Allowed: {allowed}, or evenodds.Cost(...)."
+        )
+        raise OptionError(msg)
+    zero = np.zeros(len(joint.members))
+    false_share, true_share = negatives / negatives.sum(), positives / positives.sum()
+    constant, by_fpr, by_tpr = {
+        "accuracy_score": (float(negatives.sum()) / everybody, -negatives / everybody, positives / everybody),
+        "balanced_accuracy_score": (0.5, -false_share / 2, true_share / 2),
+        "selection_rate": (0.0, negatives / everybody, positives / everybody),
+        "true_positive_rate": (0.0, zero, true_share),
+        "true_negative_rate": (1.0, -false_share, zero),
+    }[name]
+    return Objective(name, constant, np.column_stack([by_fpr, by_tpr]))

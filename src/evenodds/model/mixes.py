@@ -1,0 +1,119 @@
+"""The linear programs over mixes of thresholds.
+
+Rising odds are a mix of thresholds: with d_i the step of the odds at the i-th score, (FPR, TPR) is the sum of
+d_i V_i over the vertices V_i of the ROC, the steps sum to at most 1, and a slope budget L caps each step at L times
+the gap to the score below. Whatever any rising curve of slope L can do is in here, so these programs are the reference
+that every other answer is measured by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from evenodds.geometry.envelope import Polyline
+from evenodds.geometry.hull import concave_hull
+from evenodds.geometry.pieces import Floats
+from evenodds.geometry.program import LinearProgram
+from evenodds.model.goals import Constraint, Objective
+from evenodds.model.joint import Group, JointDistribution
+from evenodds.model.regions import Point, roc_of
+
+__all__ = ["Steps", "best_points", "gentlest_steps", "steps_of", "vertices_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What one group can mix: points of the ROC plane, and how much of each at most."""
+
+    fpr: Floats
+    tpr: Floats
+    cap: Floats
+
+
+def steps_of(group: Group, slope: float) -> Steps:
+    """The thresholds at a group's scores, lowest score first, each capped by the slope budget."""
+    roc = roc_of(group)
+    gaps = np.diff(group.scores)
+    with np.errstate(over="ignore"):
+        cap = np.append(1.0, np.minimum(slope * gaps, 1.0) if np.isfinite(slope) else np.ones(gaps.size))
+    return Steps(roc.fpr[:0:-1], roc.tpr[:0:-1], cap)
+
+
+def vertices_of(polyline: Polyline) -> Steps:
+    """The vertices of a polyline's hull, freely mixed: its hull."""
+    kept = concave_hull(*polyline)
+    return Steps(polyline[0][kept], polyline[1][kept], np.ones(kept.size))
+
+
+def best_points(
+    joint: JointDistribution, steps: Sequence[Steps], objective: Objective, constraint: Constraint
+) -> tuple[list[Point], float]:
+    """The points with the greatest gain that the groups can mix under a constraint, and that gain."""
+    sizes = [s.cap.size for s in steps]
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    count = int(start[-1])
+    columns = [np.arange(a, b) for a, b in pairwise(start)]
+    weights = np.concatenate(
+        [by[0] * s.fpr + by[1] * s.tpr for by, s in zip(objective.by_rate, steps, strict=True)]
+        + [np.zeros(len(constraint.rates))]
+    )
+    caps = np.concatenate([s.cap for s in steps] + [np.ones(len(constraint.rates))])
+    program = LinearProgram(weights, np.zeros(weights.size), caps)
+    for own in columns:
+        program.at_most([own], [np.ones(own.size)], [1.0])
+    for k, rate in enumerate(constraint.rates):
+        for own, s, by in zip(columns, steps, constraint.coefficients(joint, rate), strict=True):
+            row = np.append(own, count + k)  # the last column is the greatest value of this rate over the groups
+            values = by[0] * s.fpr + by[1] * s.tpr
+            if constraint.tolerance == 0:
+                program.equal([row], [np.append(values, -1.0)], [0.0])
+            else:
+                program.at_most([row], [np.append(values, -1.0)], [0.0])
+                program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
+    answer = program.solve()
+    mixed = [answer.x[own] for own in columns]
+    points = [Point(float(m @ s.fpr), float(m @ s.tpr)) for m, s in zip(mixed, steps, strict=True)]
+    return points, objective.constant + answer.value
+
+
+def gentlest_steps(group: Group, point: Point) -> tuple[Floats, float]:
+    """Odds at the group's scores that meet a point with the least slope of all rising odds, and that slope."""
+    steps = steps_of(group, np.inf)
+    n = steps.cap.size
+    own = np.arange(n)
+    gaps = np.diff(group.scores)
+    unit = float(gaps.min()) if gaps.size else 1.0  # the last column is the slope, in units that keep rows near 1
+    program = LinearProgram(np.append(np.zeros(n), -1.0), np.zeros(n + 1), np.append(steps.cap, np.inf))
+    if gaps.size:
+        rows = np.column_stack([own[1:], np.full(n - 1, n)])
+        program.at_most(rows, np.column_stack([np.ones(n - 1), -gaps / unit]), np.zeros(n - 1))
+    program.at_most([own], [np.ones(n)], [1.0])
+    program.equal([own, own], [steps.fpr, steps.tpr], [point.fpr, point.tpr])
+    answer = program.solve()
+    step = _exact(np.clip(answer.x[:n], 0, None), steps, point)
+    odds = np.minimum(np.cumsum(step), 1.0)
+    return odds, -answer.value / unit
+
+
+def _exact(step: Floats, steps: Steps, point: Point) -> Floats:
+    """Remove the solver's residual by the two steps that have the most room."""
+    miss = np.array([point.fpr - step @ steps.fpr, point.tpr - step @ steps.tpr])
+    roomy = np.argsort(step)[-8:]
+    best, chosen = 0.0, None
+    for i in roomy:
+        for j in roomy[roomy > i]:
+            matrix = np.array([[steps.fpr[i], steps.fpr[j]], [steps.tpr[i], steps.tpr[j]]])
+            area = abs(float(np.linalg.det(matrix)))
+            if area > best:
+                best, chosen = area, (int(i), int(j), matrix)
+    if chosen is None or best < 1e-9:  # noqa: PLR2004 parallel steps cannot be told apart
+        return step
+    i, j, matrix = chosen
+    change = np.linalg.solve(matrix, miss)
+    repaired = step.copy()
+    repaired[[i, j]] += change
+    return repaired if repaired.min() >= 0 and repaired.sum() <= 1 + 1e-12 else step
