@@ -19,6 +19,7 @@ from evenodds.errors import (
     DataError,
     EvenoddsError,
     EvenoddsWarning,
+    MissingPackageError,
     OptionError,
     UnknownGroupError,
     UnreachableError,
@@ -30,6 +31,8 @@ from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
 from evenodds.model.regions import Point
+from evenodds.uses.compare import Comparison, compare
+from evenodds.uses.frontier import Frontier, frontier
 from evenodds.uses.metrics import (
     GroupMetrics,
     IndividualOdds,
@@ -43,23 +46,28 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "Comparison",
     "Cost",
     "Curve",
     "DataError",
     "EvenoddsError",
     "EvenoddsWarning",
+    "Frontier",
     "GroupMetrics",
     "IndividualOdds",
     "JointDistribution",
     "Metrics",
+    "MissingPackageError",
     "OptionError",
     "Point",
     "Policy",
     "Solutions",
     "UnknownGroupError",
     "UnreachableError",
+    "compare",
     "datasets",
     "fit",
+    "frontier",
     "individual_odds",
     "metrics",
     "odds_distance",

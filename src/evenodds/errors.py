@@ -5,6 +5,7 @@
     ValueError
     └── EvenoddsError            whatever evenodds refuses
         ├── DataError            the table: scores, groups, labels, weights, lengths
+        ├── MissingPackageError  an optional package that is not installed (also an ImportError)
         ├── OptionError          an option's name or value, or two options that conflict
         ├── UnknownGroupError    a group that the policy does not know
         └── UnreachableError     a target that a group cannot reach
@@ -24,6 +25,7 @@ __all__ = [
     "DataError",
     "EvenoddsError",
     "EvenoddsWarning",
+    "MissingPackageError",
     "OptionError",
     "UnknownGroupError",
     "UnreachableError",
@@ -37,6 +39,10 @@ class EvenoddsError(ValueError):
 
 class DataError(EvenoddsError):
     """The data cannot be used as they are."""
+
+
+class MissingPackageError(EvenoddsError, ImportError):
+    """A package that only some uses need is not installed; the message has the command that installs it."""
 
 
 class OptionError(EvenoddsError):

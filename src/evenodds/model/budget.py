@@ -13,7 +13,17 @@ from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.goals import Constraint, Objective
 from evenodds.model.joint import Group, JointDistribution
 from evenodds.model.mixes import Steps, best_points, gentlest_steps, steps_of
-from evenodds.model.regions import Point, blurred, pooled, pooled_slope_bound, roc_of
+from evenodds.model.regions import (
+    ON_CURVE,
+    Point,
+    above_diagonal,
+    arc_point,
+    arcs_of,
+    blurred,
+    pooled,
+    pooled_slope_bound,
+    roc_of,
+)
 from evenodds.model.target import best_reachable
 
 __all__ = ["best_under", "gain_bound", "is_small", "least_slope", "slope_bound"]
@@ -29,18 +39,42 @@ def best_under(
 ) -> list[Point]:
     """The best points that curves of a family reach with slopes of at most `slope`."""
     if family == "optimal":
-        return _best_mixes(joint, [steps_of(member, slope) for member in joint.members], objective, constraint)
+        found = _best_mixes(joint, [steps_of(member, slope) for member in joint.members], objective, constraint)
+        # The program's rounding must not put a point outside.
+        return [
+            Point(min(p.fpr, 1.0), min(p.tpr, roc_of(member).hull_height(min(p.fpr, 1.0))))
+            for member, p in zip(joint.members, found, strict=True)
+        ]
     if family == "fixed":
         return best_reachable(joint, [roc_of(member).hull for member in joint.members], objective, constraint)
-    reach = [blurred(member, family, slope) for member in joint.members]
-    points = best_reachable(joint, reach, objective, constraint)
+    arcs = [arcs_of(member, family, slope) for member in joint.members]
+    points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
     if family == "linear" or np.isinf(slope):
         return points
     # Arcs are straightened between vertices: look again with more of them around the points found.
     for _ in range(2):
-        reach = [blurred(m, family, slope, near=point.fpr) for m, point in zip(joint.members, points, strict=True)]
-        points = best_reachable(joint, reach, objective, constraint)
-    return points
+        arcs = [arc.finer(point) for arc, point in zip(arcs, points, strict=True)]
+        points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
+    return _onto_arcs(joint, family, slope, constraint, points)
+
+
+def _onto_arcs(
+    joint: JointDistribution, family: str, slope: float, constraint: Constraint, points: list[Point]
+) -> list[Point]:
+    """Move points from the straightened arcs onto the arcs themselves, so that the constraint still holds.
+
+    The constrained rate stays (under equalised odds the FPR), and with it the curve's position is a root.
+    """
+    rate = constraint.rates[0]
+    exact = []
+    for member, point, by in zip(joint.members, points, constraint.coefficients(joint, rate), strict=True):
+        arc = arc_point(member, family, slope, by, float(by @ (point.fpr, point.tpr)))
+        lottery = point.tpr - point.fpr <= ON_CURVE  # on the diagonal, which needs no arc
+        exact.append(point if lottery or arc.tpr - arc.fpr >= point.tpr - point.fpr else arc)
+    if constraint.name == "equalized_odds":
+        lowest = min(point.tpr for point in exact) + constraint.tolerance
+        return [Point(asked.fpr, min(point.tpr, lowest)) for asked, point in zip(points, exact, strict=True)]
+    return exact
 
 
 def least_slope(

@@ -84,8 +84,7 @@ class Certificate:
         where = f", fpr {self.target.fpr:.6f} and tpr {self.target.tpr:.6f}" if self.target else ""
         lines = [
             f"Asked: {shared} in every group{within}{where}.",
-            f"Proven on the fitting data: every group meets its point to {self.residual:.1e}, recomputed from the "
-            "final curves.",
+            f"Proven on the fitting data: every group meets its point to {self.residual:.1e} (recomputed).",
         ]
         better = "below" if self.smaller_is_better else "above"
         budget = "" if np.isinf(self.max_slope) else f" with slopes of at most {self.max_slope:.6g}"

@@ -31,6 +31,7 @@ _DENSE = 60  # the same where groups are compared with each other
 _VALLEYS = 3  # how many local minima of the first look are followed to their bottom
 _FINEST = 1e-8  # the step in p at which the search ends
 _SETTLED = 3  # rounds without a better p after which it is at a kink
+_ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 _CERTAIN = 1e-12  # odds nearer than this to 0 or 1 are certain
 
 Measure = Callable[[Path], Floats]
@@ -54,6 +55,7 @@ def chosen_curves(
     """
     family = meetings[0].family
     _check_smooth(criterion, family)
+    budget, steepest = steepest, steepest * (1 + _ROUNDING)
 
     def allowed(path: Path) -> NDArray[np.bool_]:
         ok = path.found & (path.lipschitz <= steepest)
@@ -67,7 +69,16 @@ def chosen_curves(
     if criterion == "smoothest" and family == "quadratic":
         return [_only_half(meeting, steepest, allowed) for meeting in meetings]
     prune = criterion == "gentlest" and inside is None
-    return [_least(meeting, _measure(criterion, meeting), steepest, allowed, prune=prune) for meeting in meetings]
+    found = []
+    for meeting in meetings:
+        try:
+            found.append(_least(meeting, _measure(criterion, meeting), steepest, allowed, prune=prune))
+        except UnreachableError:
+            touching = meeting.at_slope(budget) if np.isfinite(budget) else None
+            if touching is None or not allowed(touching)[0]:
+                raise
+            found.append(touching)
+    return found
 
 
 def _check_smooth(criterion: str, family: str) -> None:

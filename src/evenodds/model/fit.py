@@ -28,7 +28,6 @@ from evenodds.model.target import TargetLike, check_reach, chosen_target
 __all__ = ["DEFAULT_MAX_LOSS", "Solutions", "fit", "solutions"]
 
 DEFAULT_MAX_LOSS = 0.005
-_ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 _SMALL = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
 
@@ -129,11 +128,11 @@ def _curves_through(
     if family == "optimal":
         return [_optimal(joint, member, point, slope) for member, point in zip(joint.members, points, strict=True)]
     meetings = [
-        Meeting(member, family, point, joint.orientation, roc)
+        Meeting(member, family, point, joint.orientation, roc, hard=bool(np.isinf(slope)))
         for member, roc, point in zip(joint.members, rocs, points, strict=True)
     ]
     upward = inside if inside is None or joint.orientation == "positive" else (-inside[1], -inside[0])
-    paths = chosen_curves(meetings, criterion, steepest=slope * (1 + _ROUNDING), inside=upward)
+    paths = chosen_curves(meetings, criterion, steepest=slope, inside=upward)
     curves = [path.curve(0) for path in paths]
     for member, found in zip(joint.members, curves, strict=True):
         if inside is not None and (found.is_threshold or found.is_constant):

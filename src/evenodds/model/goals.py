@@ -128,7 +128,7 @@ class Objective:
 
     def reported(self, gain: float) -> float:
         """The figure that people know."""
-        return -gain if self.smaller_is_better else gain
+        return 0.0 - gain if self.smaller_is_better else gain
 
 
 def objective_of(objective: object, joint: JointDistribution, constraint: Constraint) -> Objective:

@@ -60,6 +60,14 @@ class Group:
         return _locked(np.stack([self.negatives / self.negative_total, self.positives / self.positive_total]))
 
     @cached_property
+    def prefix(self) -> tuple[float, Floats, Floats]:
+        """The middle of the scores; sums of the shares, and of the shares times (score - middle), before each score."""
+        middle = float(self.scores[0] + (self.scores[-1] - self.scores[0]) / 2)
+        sums = [np.cumsum(w, axis=1) for w in (self.shares, self.shares * (self.scores - middle))]
+        share, moment = (_locked(np.pad(total, ((0, 0), (1, 0)))) for total in sums)
+        return middle, share, moment
+
+    @cached_property
     def moments(self) -> Moments:
         """Ready for (FPR, TPR) of any piecewise polynomial."""
         return Moments(self.scores, self.shares)

@@ -14,10 +14,12 @@ hull of the blurred *pooled* ROC contains that always, since pooling can only ra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull, height, lower_envelope
@@ -26,11 +28,25 @@ from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import layout, unit_slope
 from evenodds.model.joint import Group, JointDistribution
 
-__all__ = ["ON_CURVE", "Point", "Roc", "blurred", "common_region", "pooled", "pooled_slope_bound", "roc_of"]
+__all__ = [
+    "ON_CURVE",
+    "Point",
+    "Roc",
+    "above_diagonal",
+    "arc_point",
+    "arcs_of",
+    "blurred",
+    "common_region",
+    "pooled",
+    "pooled_slope_bound",
+    "roc_of",
+]
 
 ON_CURVE = 1e-12
 """Rates nearer than this are the same point: the error of summing them in another order."""
-_REFINEMENTS = 4  # each makes the arcs around a point ten times finer
+_ROCS: WeakKeyDictionary[Group, Roc] = WeakKeyDictionary()  # groups never change, and every stage asks for theirs
+_FEW_SCORES = 500  # scores whose meeting with a curve makes the first vertices of an arc
+_REFINEMENTS = 6  # each makes the arcs around a point ten times finer
 
 
 @dataclass(frozen=True)
@@ -64,10 +80,14 @@ class Roc:
     tpr: Floats
 
     @cached_property
+    def hull_vertices(self) -> NDArray[np.intp]:
+        """Which vertices are those of the concave hull."""
+        return concave_hull(self.fpr, self.tpr)
+
+    @cached_property
     def hull(self) -> tuple[Floats, Floats]:
         """FPR and TPR of the vertices of the concave hull."""
-        kept = concave_hull(self.fpr, self.tpr)
-        return self.fpr[kept], self.tpr[kept]
+        return self.fpr[self.hull_vertices], self.tpr[self.hull_vertices]
 
     @cached_property
     def auc(self) -> float:
@@ -82,12 +102,14 @@ class Roc:
         """The highest TPR that any non-decreasing curve reaches at this FPR."""
         return float(height(*self.hull, fpr))
 
+    def threshold(self, vertex: int) -> float:
+        """The score from which on a vertex says yes; for vertex 0, "nobody", just above the highest score."""
+        return float(self.scores[vertex - 1]) if vertex else float(np.nextafter(self.scores[0], np.inf))
+
     def nearest_to_perfect(self) -> tuple[float, Point]:
         """The single threshold nearest to (0, 1), and where it lies; of several, the highest score."""
         i = int(np.argmin(np.hypot(self.fpr, 1 - self.tpr)))
-        # Vertex 0, "nobody", has no score of its own: the threshold is just above the highest score.
-        threshold = float(self.scores[i - 1]) if i else float(np.nextafter(self.scores[0], np.inf))
-        return threshold, Point(float(self.fpr[i]), float(self.tpr[i]))
+        return self.threshold(i), Point(float(self.fpr[i]), float(self.tpr[i]))
 
 
 def roc_of(group: Group) -> Roc:
@@ -98,37 +120,97 @@ def roc_of(group: Group) -> Roc:
     >>> roc.fpr, roc.tpr, round(roc.auc, 6)
     (array([0.   , 0.125, 0.5  , 1.   ]), array([0.   , 0.5  , 0.875, 1.   ]), 0.757812)
     """
+    known = _ROCS.get(group)
+    if known is not None:
+        return known
     rates = np.zeros((2, group.scores.size + 1))
     rates[:, 1:] = np.cumsum(group.shares[:, ::-1], axis=1)
     rates[:, -1] = 1.0
     fpr, tpr = np.minimum(rates, 1.0)
-    return Roc(group.scores[::-1], fpr, tpr)
+    roc = _ROCS[group] = Roc(group.scores[::-1], fpr, tpr)
+    return roc
 
 
-def blurred(group: Group, family: str, slope: float, near: float | None = None) -> Polyline:
+def blurred(group: Group, family: str, slope: float) -> Polyline:
     """The ROC of the score blurred by a family's symmetric curve (p = 1/2) of this slope, from (0,0) to (1,1).
 
-    Exact at each vertex: where an end or the middle of the curve meets a score. Between them the linear curve's ROC
-    is straight; the other families' are smooth arcs, which get more vertices around the FPR `near`.
+    Exact at each vertex: where an end of the curve meets a score. Between them the linear curve's ROC is straight.
     """
-    roc = roc_of(group)
-    if np.isinf(slope):
-        return roc.fpr, roc.tpr
-    width = float(unit_slope(family, 0.5)) / slope
+    return arcs_of(group, family, slope).polyline
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """A blurred ROC: the positions t0 of curves, falling, and their (FPR, TPR), of shape (2, n).
+
+    Between vertices the linear curve's ROC is straight; the other families' are smooth arcs.
+    """
+
+    group: Group
+    family: str
+    width: float
+    t0: Floats
+    rates: Floats
+
+    @property
+    def polyline(self) -> Polyline:
+        """The vertices, from (0, 0) to (1, 1)."""
+        fpr, tpr = np.maximum.accumulate(np.clip(self.rates, 0, 1), axis=1)  # rounding must not let it fall
+        fpr[-1] = tpr[-1] = 1.0
+        return np.append(0.0, fpr), np.append(0.0, tpr)
+
+    def finer(self, near: Point) -> Arcs:
+        """More vertices around a point, so that straight lines between them are as good as the arcs."""
+        t0, rates = self.t0, self.rates
+        for _ in range(_REFINEMENTS):
+            at = int(np.clip(np.searchsorted(rates.sum(axis=0), near.fpr + near.tpr), 1, t0.size - 1))
+            more = np.linspace(t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)], 32)[1:-1]
+            more = np.setdiff1d(more, t0)
+            merged = np.concatenate([t0, more])
+            order = np.argsort(-merged, kind="stable")
+            t0 = merged[order]
+            rates = np.concatenate([rates, _curves(self.group, self.family, more, self.width)], axis=1)[:, order]
+        return replace(self, t0=t0, rates=rates)
+
+
+def arcs_of(group: Group, family: str, slope: float) -> Arcs:
+    """The blurred ROC of a group."""
     scores = group.scores
-    meets = [scores, scores - width] if family == "linear" else [scores, scores - width / 2, scores - width]
-    t0 = np.unique(np.concatenate(meets))[::-1]
+    if np.isinf(slope):
+        roc = roc_of(group)
+        return Arcs(group, family, 0.0, roc.scores, np.stack([roc.fpr[1:], roc.tpr[1:]]))
+    width = float(unit_slope(family, 0.5)) / slope
+    if family != "linear" and scores.size > _FEW_SCORES:
+        scores = scores[np.linspace(0, scores.size - 1, _FEW_SCORES).astype(np.intp)]
+    t0 = np.unique(np.concatenate([scores, scores - width]))[::-1]
     rates = _ramps(group, t0, width) if family == "linear" else _curves(group, family, t0, width)
-    for _ in range(0 if near is None or family == "linear" else _REFINEMENTS):
-        at = int(np.clip(np.searchsorted(rates[0], near or 0.0), 1, t0.size - 1))
-        more = np.linspace(t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)], 32)[1:-1]
-        more = np.setdiff1d(more, t0)[::-1]
-        merged = np.concatenate([t0, more])
-        order = np.argsort(-merged, kind="stable")
-        t0, rates = merged[order], np.concatenate([rates, _curves(group, family, more, width)], axis=1)[:, order]
-    fpr, tpr = np.maximum.accumulate(np.clip(rates, 0, 1), axis=1)  # rounding must not let it fall
-    fpr[-1] = tpr[-1] = 1.0
-    return np.append(0.0, fpr), np.append(0.0, tpr)
+    return Arcs(group, family, width, t0, rates)
+
+
+def above_diagonal(polyline: Polyline) -> Polyline:
+    """A polyline where it is above the diagonal, and the diagonal, which a lottery reaches, where it is not."""
+    x, y = polyline
+    over = y - x
+    k = np.flatnonzero(over[:-1] * over[1:] < 0)
+    if not k.size and (over >= 0).all():
+        return polyline
+    crossing = x[k] + over[k] / (over[k] - over[k + 1]) * (x[k + 1] - x[k])
+    x, y = np.insert(x, k + 1, crossing), np.insert(y, k + 1, crossing)
+    return x, np.maximum(x, y)
+
+
+def arc_point(group: Group, family: str, slope: float, by: Floats, value: float) -> Point:
+    """The point of the blurred ROC at which a rate, by[0] FPR + by[1] TPR, has a value."""
+    width = float(unit_slope(family, 0.5)) / slope
+
+    def excess(t0: Floats, _: NDArray[np.intp]) -> Floats:
+        return np.asarray(by @ _curves(group, family, t0, width) - value)
+
+    ends = np.array([group.scores[0] - width]), group.scores[-1:].copy()
+    values = [excess(end, np.arange(1)) for end in ends]
+    _, t0 = bracketed_roots(excess, ends[0], ends[1], values[0], values[1], tolerance=np.array([1e-15 * width]))
+    fpr, tpr = _curves(group, family, t0, width)[:, 0]
+    return Point(float(fpr), float(tpr))
 
 
 def _curves(group: Group, family: str, t0: Floats, width: float) -> Floats:
@@ -138,11 +220,7 @@ def _curves(group: Group, family: str, t0: Floats, width: float) -> Floats:
 
 def _ramps(group: Group, t0: Floats, width: float) -> Floats:
     """(FPR, TPR) of straight ramps from prefix sums, in O(n): the linear curve's case of `_curves`."""
-    middle = (group.scores[0] + group.scores[-1]) / 2
-    from_middle = group.scores - middle
-    zero = np.zeros((2, 1))
-    share = np.concatenate([zero, np.cumsum(group.shares, axis=1)], axis=1)
-    moment = np.concatenate([zero, np.cumsum(group.shares * from_middle, axis=1)], axis=1)
+    middle, share, moment = group.prefix
     first, last = np.searchsorted(group.scores, t0), np.searchsorted(group.scores, t0 + width)
     inside = moment[:, last] - moment[:, first] - (t0 - middle) * (share[:, last] - share[:, first])
     return np.asarray(inside / width + share[:, -1:] - share[:, last])
@@ -154,7 +232,7 @@ def pooled(group: Group) -> Group:
     The blocks of the regression are the edges of the hull, so no regression is run.
     """
     roc = roc_of(group)
-    kept = concave_hull(roc.fpr, roc.tpr)
+    kept = roc.hull_vertices
     block = np.repeat(np.arange(kept.size - 1), np.diff(kept))[::-1]  # lowest score first, as the group has them
     here = group.negatives + group.positives
     sides = [np.bincount(block, side) for side in (group.negatives, group.positives)]

@@ -33,6 +33,7 @@ _EXACT = 1e-14  # Newton's method has settled
 _NEGLIGIBLE = 1e-13  # a residual that need not be improved
 _STAGES = (1e-2, 1e-4, 1e-7, 1e-11, 1e-15)  # relative widths of the bracket at which Newton's method tries again
 _SINGULAR = 1e-10  # relative size of a determinant that is zero but for rounding
+_QUICK_STEPS = 4  # of Newton's method
 _NEWTON_STEPS = 12
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
@@ -118,11 +119,22 @@ class Path:
 
 
 class Meeting:
-    """One group, one family and one point that the group's curve shall meet."""
+    """One group, one family and one point that the group's curve shall meet.
+
+    With `hard` a vertex of the ROC is met by the single threshold itself; without it by a ramp in the gap below.
+    """
 
     def __init__(
-        self, group: Group, family: str, point: Point, orientation: Orientation, roc: Roc | None = None
+        self,
+        group: Group,
+        family: str,
+        point: Point,
+        orientation: Orientation,
+        roc: Roc | None = None,
+        *,
+        hard: bool = True,
     ) -> None:
+        self.hard = hard
         self.group = group
         self.family = family
         self.point = point
@@ -140,7 +152,7 @@ class Meeting:
             return self._one(-np.inf, np.inf, (f + t) / 2)
         distance = np.maximum(np.abs(self.roc.fpr - f), np.abs(self.roc.tpr - t))
         vertex = int(np.argmin(distance))
-        if distance[vertex] <= ON_CURVE:
+        if distance[vertex] <= ON_CURVE and (self.hard or self.family == "fixed"):
             threshold = float(self.roc.scores[vertex - 1])  # never vertex 0: (0, 0) lies on the diagonal
             return self._one(threshold, threshold, 0.0)
         return self.fixed() if self.family == "fixed" else None
@@ -158,6 +170,8 @@ class Meeting:
         f, t = self.point.fpr, self.point.tpr
         fpr, tpr, scores = self.roc.fpr, self.roc.tpr, self.roc.scores
         gap = self.roc.height(f) - t
+        if gap < 0 and abs(self.roc.hull_height(f) - t) <= ON_CURVE:
+            return self._across_dent()
         # This vertex and those after it lie to the right of the point and, unless it is in a dent, above it.
         beyond = max(int(np.searchsorted(fpr, f)), 0 if gap < 0 else int(np.searchsorted(tpr, t)))
         starts = np.flatnonzero((fpr <= f) & (tpr <= t) & (np.arange(fpr.size) < beyond))
@@ -183,14 +197,36 @@ class Meeting:
         ey = tpr[end - 1] + share * (tpr[end] - tpr[end - 1]) - tpr[v]
         p = (cx + cy) / (ex + ey)
         i = int(np.argmin(np.abs(p - 0.5)))
-        t1 = float(scores[v[i] - 1]) if v[i] else float(np.nextafter(scores[0], np.inf))
-        return self._one(float(scores[end[i] - 1]), t1, float(p[i]), float(share[i] * p[i]))
+        return self._one(float(scores[end[i] - 1]), self.roc.threshold(int(v[i])), float(p[i]), float(share[i] * p[i]))
+
+    def _across_dent(self) -> Path:
+        """The point on an edge of the hull that bridges a dent: a mix of the two thresholds at its ends."""
+        f, t = self.point.fpr, self.point.tpr
+        vertices = self.roc.hull_vertices
+        along = self.roc.fpr[vertices] + self.roc.tpr[vertices]
+        i = int(np.clip(np.searchsorted(along, f + t), 1, vertices.size - 1))
+        v, end = vertices[i - 1], vertices[i]
+        p = float(np.clip((f + t - along[i - 1]) / (along[i] - along[i - 1]), 0, 1))
+        return self._one(float(self.roc.scores[end - 1]), self.roc.threshold(int(v)), p)
 
     # -- continuous curves --------------------------------------------------------------------------------------
 
     def path(self, p: Floats, steepest: float = np.inf) -> Path:
         """For each p the widest curve that meets the point, if its slope is at most `steepest`."""
         t0, width = self._widest(p, steepest)
+        return Path(self.family, p, t0, t0 + width, self.orientation)
+
+    def at_slope(self, slope: float) -> Path:
+        """The symmetric curve (p = 1/2) of exactly this slope, if it meets the point but for rounding.
+
+        In a dent of the ROC a wider curve may reach higher, so a point on the blurred ROC need not be crossed there,
+        only touched, and a search for a crossing can miss it.
+        """
+        p = np.array([0.5])
+        width = unit_slope(self.family, p) / slope
+        t0 = self._positions(width, p, self._lowest - width, np.array([self._highest]))
+        miss = np.abs(self.rates(t0, width, p) - (self.point.fpr, self.point.tpr)).max()
+        t0 = np.where(miss <= ON_CURVE, t0, np.nan)
         return Path(self.family, p, t0, t0 + width, self.orientation)
 
     def follow(self, path: Path, p: Floats, steepest: float = np.inf) -> Path:
@@ -208,9 +244,9 @@ class Meeting:
             t0[lost], width[lost] = self._widest(p[lost], steepest)
         return Path(self.family, p, t0, t0 + width, self.orientation)
 
-    def rates(self, t0: Floats, width: Floats, p: Floats) -> Floats:
+    def rates(self, t0: Floats, width: Floats, p: Floats, *, quick: bool = False) -> Floats:
         """(FPR, TPR) of curves, of shape (n, 2)."""
-        return self.group.moments.expectation(layout(self.family, t0, t0 + width, p))
+        return self.group.moments.expectation(layout(self.family, t0, t0 + width, p), quick=quick)
 
     def _flat_positions(self) -> tuple[float, float] | None:
         """If f* is the share of negatives above a gap in their scores: the gap's lower end and its width.
@@ -227,7 +263,7 @@ class Meeting:
         upper = float(scores[hit]) if hit < scores.size else np.inf
         return float(scores[hit - 1]), upper - float(scores[hit - 1])
 
-    def _positions(self, width: Floats, p: Floats, lo: Floats, hi: Floats) -> Floats:
+    def _positions(self, width: Floats, p: Floats, lo: Floats, hi: Floats, *, quick: bool = False) -> Floats:
         """The t0 between lo and hi at which the FPR is f*."""
         f = self.point.fpr
         fixed = np.zeros(width.shape, bool) if self._plateau is None else width <= self._plateau[1]
@@ -237,11 +273,16 @@ class Meeting:
             w, q = width[free], p[free]
 
             def excess(at: Floats, i: NDArray[np.intp]) -> Floats:
-                return np.asarray(self.rates(at, w[i], q[i])[:, 0] - f)
+                return np.asarray(self.rates(at, w[i], q[i], quick=quick)[:, 0] - f)
 
             ends = excess(np.concatenate([lo[free], hi[free]]), np.tile(np.arange(free.size), 2))
             _, t0[free] = bracketed_roots(
-                excess, lo[free], hi[free], ends[: free.size], ends[free.size :], tolerance=1e-15 * w
+                excess,
+                lo[free],
+                hi[free],
+                ends[: free.size],
+                ends[free.size :],
+                tolerance=(1e-13 if quick else 1e-15) * w,
             )
         return t0
 
@@ -302,15 +343,15 @@ class Meeting:
 
     def _bracket(self, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Two neighbouring widths for each p, the narrower one reaching t* and the wider not, with their positions."""
-        t = self.point.tpr - _SLACK
+        t = self.point.tpr - _NEGLIGIBLE  # as good as quick rates are
         n = p.size
         wide, t0_wide = np.maximum(_WIDEST * (self._highest - self._lowest), 2 * floor), np.full(n, np.nan)
         narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
 
         def look(width: Floats, who: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:
             highest = np.full(width.shape, self._highest)
-            position = self._positions(width, p[who], self._lowest - width, highest)
-            return position, self.rates(position, width, p[who])[:, 1] >= t
+            position = self._positions(width, p[who], self._lowest - width, highest, quick=True)
+            return position, self.rates(position, width, p[who], quick=True)[:, 1] >= t
 
         # Up: widen until the curve is so flat that its TPR falls short of t*.
         rising = np.arange(n)
@@ -342,10 +383,11 @@ class Meeting:
         error = np.full(p.size, np.inf)
         isolated = np.zeros(p.size, bool)
         live = np.arange(p.size)
-        for _ in range(_NEWTON_STEPS):
+        for step in range(_NEWTON_STEPS):
+            quick = step < _QUICK_STEPS  # no step of these may be the last
             a, b = t0[live], t1[live]
             pieces = layout(self.family, a, b, p[live])
-            local = self.group.moments.local(pieces)
+            local = self.group.moments.local(pieces, quick=quick)
             miss = np.einsum("...bk,...bkm->...m", pieces.coefficients, local) - target
             error[live] = np.abs(miss).max(axis=-1)
             # d odds / d t1 = -slope x and d odds / d t0 = slope (x - 1), with x = (r - t0) / (t1 - t0).
@@ -357,7 +399,8 @@ class Meeting:
             (f0, h0), (f1, h1) = (j.T for j in jacobian)
             det = f0 * h1 - f1 * h0
             isolated[live] = np.abs(det) > _SINGULAR * (np.abs(f0 * h1) + np.abs(f1 * h0))
-            ok = (error[live] > _EXACT) & (np.abs(det) > 0)
+            ok = ((error[live] > _EXACT) | quick) & (np.abs(det) > 0)
+            error[live[~ok & quick]] = np.inf
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 da = (miss[:, 0] * h1 - miss[:, 1] * f1) / det
                 db = (miss[:, 1] * f0 - miss[:, 0] * h0) / det

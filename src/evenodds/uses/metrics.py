@@ -16,9 +16,10 @@ from evenodds.model.curves import Curve
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy, rates_of
 
-__all__ = ["GroupMetrics", "IndividualOdds", "Metrics", "individual_odds", "metrics", "odds_distance"]
+__all__ = ["GroupMetrics", "IndividualOdds", "Metrics", "individual_odds", "metrics", "metrics_of", "odds_distance"]
 
 _SAME = 1e-9  # odds nearer than this are the same odds
+_CERTAIN = 1e-12  # odds nearer than this to 0 or 1 are certain
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class GroupMetrics:
     tpr: float
     accuracy: float
     selection_rate: float
+    randomized: float
+    """The share of people whose odds are neither 0 nor 1."""
     lipschitz: float
 
     @property
@@ -75,6 +78,11 @@ class Metrics:
     def accuracy(self) -> float:
         """The accuracy over everybody."""
         return sum(g.people * g.accuracy for g in self.by_group) / sum(g.people for g in self.by_group)
+
+    @property
+    def randomized(self) -> float:
+        """The share of everybody whose odds are neither 0 nor 1."""
+        return sum(g.people * g.randomized for g in self.by_group) / sum(g.people for g in self.by_group)
 
     def _spread(self, rate: str) -> float:
         values = [getattr(g, rate) for g in self.by_group]
@@ -126,11 +134,18 @@ def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
     if unknown:
         msg = f"The policy does not know the group {unknown[0]!r}. Known: {', '.join(policy.groups)}."
         raise DataError(msg)
+    return metrics_of(policy.curves, joint, policy.score_range)
+
+
+def metrics_of(curves: Mapping[str, Curve], joint: JointDistribution, score_range: tuple[float, float]) -> Metrics:
+    """Measure curves that are not, or not yet, a policy."""
     measured = []
     for member in joint.members:
-        curve = policy.curves[member.key]
+        curve = curves[member.key]
         point = rates_of(curve, member)
         positive = member.base_rate
+        odds = curve(member.scores if curve.orientation == "positive" else -member.scores)
+        open_odds = (odds > _CERTAIN) & (odds < 1 - _CERTAIN)
         measured.append(
             GroupMetrics(
                 group=member.key,
@@ -139,10 +154,11 @@ def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
                 tpr=point.tpr,
                 accuracy=positive * point.tpr + (1 - positive) * (1 - point.fpr),
                 selection_rate=positive * point.tpr + (1 - positive) * point.fpr,
+                randomized=float((member.negatives + member.positives)[open_odds].sum()) / member.total,
                 lipschitz=curve.lipschitz,
             )
         )
-    return Metrics(tuple(measured), individual_odds(policy.curves, policy.score_range))
+    return Metrics(tuple(measured), individual_odds(curves, score_range))
 
 
 def odds_distance(curve: Curve, one: ArrayLike, other: ArrayLike) -> Floats:

@@ -1,0 +1,78 @@
+"""Random populations, and linear programs over them written independently of the package."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linprog
+
+import evenodds as eo
+
+PARITIES = {
+    "equalized_odds": ("fpr", "tpr"),
+    "demographic_parity": ("selected",),
+    "true_positive_rate_parity": ("tpr",),
+    "false_positive_rate_parity": ("fpr",),
+}
+
+
+def population(seed: int) -> eo.JointDistribution:
+    """2 to 6 groups of 5 to 300 scores, with ties, weights and ROCs that are not concave."""
+    rng = np.random.default_rng(seed)
+    score, group, label, weight = [], [], [], []
+    for g in range(rng.integers(2, 7)):
+        n = int(rng.integers(5, 301))
+        y = rng.random(n) < rng.uniform(0.2, 0.8)
+        y[:2] = [False, True]
+        s = rng.normal(rng.uniform(0.3, 2) * y, 1, n)
+        if rng.random() < 0.5:
+            s = np.round(s, int(rng.integers(0, 2)))
+        score.append(s)
+        label.append(y)
+        group += [f"g{g}"] * n
+        weight.append(rng.uniform(0.2, 3, n) if rng.random() < 0.5 else np.ones(n))
+    return eo.JointDistribution.from_arrays(
+        np.concatenate(score), group, np.concatenate(label), weight=np.concatenate(weight)
+    )
+
+
+def best_accuracy(joint: eo.JointDistribution, slope: float, constraint: str, tolerance: float) -> float:
+    """The greatest accuracy of any rising odds under a slope budget, over the odds at the observed scores."""
+    sizes = [member.scores.size for member in joint.members]
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    n = int(start[-1])
+    rates = PARITIES[constraint]
+    gain = np.zeros(n + len(rates))
+    rows, right, equal = [], [], []
+    for k, member in enumerate(joint.members):
+        own = slice(start[k], start[k + 1])
+        gain[own] = (member.positives - member.negatives) / joint.total
+        for i in range(sizes[k] - 1):
+            step = np.zeros(n + len(rates))
+            step[start[k] + i + 1], step[start[k] + i] = 1, -1
+            rows += [-step]
+            right += [0.0]
+            if np.isfinite(slope):
+                rows += [step]
+                right += [slope * (member.scores[i + 1] - member.scores[i])]
+        here = (member.negatives + member.positives) / member.total
+        weights = {"fpr": member.shares[0], "tpr": member.shares[1], "selected": here}
+        for j, rate in enumerate(rates):
+            row = np.zeros(n + len(rates))
+            row[own] = weights[rate]
+            row[n + j] = -1
+            if tolerance:
+                rows += [row, -row]
+                right += [0.0, tolerance]
+            else:
+                equal.append(row)
+    answer = linprog(
+        -gain,
+        A_ub=np.array(rows) if rows else None,
+        b_ub=right or None,
+        A_eq=np.array(equal) if equal else None,
+        b_eq=np.zeros(len(equal)) if equal else None,
+        bounds=[(0, 1)] * (n + len(rates)),
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert answer.status == 0, answer.message
+    return -answer.fun + sum(member.negative_total for member in joint.members) / joint.total
