@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import lil_array, vstack
 
 import evenodds as eo
 
@@ -44,32 +45,32 @@ def best_accuracy(joint: eo.JointDistribution, slope: float, constraint: str, to
     gain = np.zeros(n + len(rates))
     rows, right, equal = [], [], []
     for k, member in enumerate(joint.members):
-        own = slice(start[k], start[k + 1])
+        own = np.arange(start[k], start[k + 1])
         gain[own] = (member.positives - member.negatives) / joint.total
-        for i in range(sizes[k] - 1):
-            step = np.zeros(n + len(rates))
-            step[start[k] + i + 1], step[start[k] + i] = 1, -1
-            rows += [-step]
-            right += [0.0]
-            if np.isfinite(slope):
-                rows += [step]
-                right += [slope * (member.scores[i + 1] - member.scores[i])]
+        steps = lil_array((sizes[k] - 1, n + len(rates)))
+        steps[np.arange(sizes[k] - 1), own[1:]] = 1
+        steps[np.arange(sizes[k] - 1), own[:-1]] = -1
+        rows.append(-steps)
+        right.append(np.zeros(sizes[k] - 1))
+        if np.isfinite(slope):
+            rows.append(steps)
+            right.append(slope * np.diff(member.scores))
         here = (member.negatives + member.positives) / member.total
         weights = {"fpr": member.shares[0], "tpr": member.shares[1], "selected": here}
         for j, rate in enumerate(rates):
-            row = np.zeros(n + len(rates))
-            row[own] = weights[rate]
-            row[n + j] = -1
+            row = np.zeros((1, n + len(rates)))
+            row[0, own] = weights[rate]
+            row[0, n + j] = -1
             if tolerance:
                 rows += [row, -row]
-                right += [0.0, tolerance]
+                right += [[0.0], [tolerance]]
             else:
                 equal.append(row)
     answer = linprog(
         -gain,
-        A_ub=np.array(rows) if rows else None,
-        b_ub=right or None,
-        A_eq=np.array(equal) if equal else None,
+        A_ub=vstack(rows).tocsr(),
+        b_ub=np.concatenate(right),
+        A_eq=vstack(equal).tocsr() if equal else None,
         b_eq=np.zeros(len(equal)) if equal else None,
         bounds=[(0, 1)] * (n + len(rates)),
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},

@@ -6,8 +6,16 @@ import numpy as np
 from hypothesis import strategies as st
 
 import evenodds as eo
+from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import p_limits
 from evenodds.model.regions import Point, roc_of
+from evenodds.model.solutions import Meeting, Path
+
+
+def gentlest(meeting: Meeting) -> Path:
+    """The gentlest curve of a meeting."""
+    return chosen_curves([meeting], "gentlest")[0]
+
 
 FAMILIES = ("fixed", "linear", "quadratic", "cubic", "quartic")
 CONTINUOUS = FAMILIES[1:]

@@ -183,6 +183,11 @@ def test_odds_range_of_a_threshold_at_the_end_of_the_scores():
         (("linear", 0, 1, 0.0), r"p=0 is not allowed for a linear curve. Allowed: above 0 and below 1"),
         (("fixed", 0, 1, 1.5), r"p=1.5 is not allowed for a fixed curve. Allowed: from 0 to 1"),
         (("linear", np.nan, 1, 0.5), r"t0 must be a number, got nan"),
+        (("linear", None, 1, 0.5), r"t0 must be a number, got None"),
+        (("linear", "0", 1, 0.5), r"t0 must be a number, got '0'"),
+        (("linear", -1e308, 1e308, 0.5), r"too far apart for floating-point numbers"),
+        (("fixed", 3, 3, 0.5, 0.2), r"at_t0=0.2 is not allowed"),
+        (("optimal", 0, 1, 0.5), r"An optimal curve has nodes, and no other curve has"),
         (("linear", -np.inf, 1, 0.5), r"must be finite, or -inf and inf for constant odds; got -inf and 1"),
         (("linear", 0, 1, 0.5, 0.2), r"at_t0=0.2 is not allowed: only a fixed curve has it"),
         (("fixed", 0, 1, 0.5, 0.7), r"at_t0=0.7 is not allowed.*between 0 and p=0.5"),
@@ -196,6 +201,22 @@ def test_bad_parameters(arguments, message):
 def test_thresholds_the_wrong_way_round_for_negative_orientation():
     with pytest.raises(eo.OptionError, match=r"t0 >= t1 \(negative orientation\)"):
         eo.Curve("linear", 1, 2, 0.5, orientation="negative")
+
+
+@given(curves())
+def test_infinite_scores_have_certain_odds(curve):
+    assert curve([-np.inf, np.inf]).tolist() == [0, 1]
+
+
+def test_straight_lines_through_nodes():
+    curve = eo.Curve.through([1, 2, 4, 5], [0.1, 0.2, 0.2, 0.9])
+    assert curve([0, 1, 1.5, 3, 4.5, 9]) == pytest.approx([0.1, 0.1, 0.15, 0.2, 0.55, 0.9])
+    assert curve.lipschitz == pytest.approx(0.7)
+    down = eo.Curve.through([-1, -2, -4, -5], [0.1, 0.2, 0.2, 0.9], orientation="negative")
+    assert down([0, -1, -1.5, -3, -4.5, -9]) == pytest.approx([0.1, 0.1, 0.15, 0.2, 0.55, 0.9])
+    assert (down.t0, down.t1, down.lipschitz) == pytest.approx((-1, -5, 0.7))
+    assert curve.odds_range((0, 9)) == [pytest.approx((0.1, 0.9))]
+    assert eo.Curve.through([1, 2], [0.3, 0.3])([0, 5]).tolist() == [0.3, 0.3]
 
 
 def test_curves_are_values():

@@ -32,6 +32,8 @@ def test_one_score_and_one_group(score):
     odds = policy.odds(score, "Caucasian, Male")
     assert odds.shape == ()
     assert odds == policy.odds([score], [["Caucasian"], ["Male"]])[0]
+    assert odds == policy.odds(score, ("Caucasian", "Male"))
+    assert policy.odds([], codes=[]).shape == (0,)
 
 
 def test_a_policy_is_a_value(policy):
@@ -50,11 +52,12 @@ def test_a_policy_is_a_value(policy):
     [
         (
             {"score": [1.0], "group": ["green"]},
-            r"does not know the group 'green'. Known: asian, black, hispanic, white",
+            r"does not know the group 'green'. Known: 'asian', 'black', 'hispanic', 'white'",
         ),
         ({"score": [np.nan, 1], "group": "white"}, r"score has 1 NaN or infinite value \(first at position 0\)"),
-        ({"score": [1.0]}, r"Give either group or codes"),
-        ({"score": [1.0], "group": "white", "codes": [0]}, r"Give either group or codes"),
+        ({"score": [1.0]}, r"Give group or codes, one of them; got neither"),
+        ({"score": ["a"], "group": "white"}, r"score must be numbers"),
+        ({"score": [1.0], "group": "white", "codes": [0]}, r"Give group or codes, one of them; got both"),
         ({"score": [1.0], "codes": [4]}, r"does not know the group with code 4. Known: 0 to 3"),
         ({"score": [1.0], "codes": [-1]}, r"does not know the group with code -1"),
         ({"score": [1.0], "codes": [0.5]}, r"codes must be integers"),
@@ -68,7 +71,7 @@ def test_bad_questions(policy, arguments, message):
 
 
 def test_it_says_what_it_is(policy):
-    assert "4 groups, linear, largest slope 0.04159 (hispanic)" in repr(policy)
+    assert repr(policy) == "Policy(4 groups, linear, loss 0.0396, largest slope 0.04159 (hispanic))"
     assert "white: linear from 11.5313 to 66.92" in str(policy)
     hard = eo.fit(eo.datasets.credit_risk(), target="baseline")
     assert "hispanic: single threshold at 30: the odds jump from 0 to 1" in str(hard)

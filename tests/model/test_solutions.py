@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import evenodds as eo
-from evenodds.model.criteria import gentlest
 from evenodds.model.policy import rates_of
 from evenodds.model.regions import Point, roc_of
 from evenodds.model.solutions import Meeting
-from strategies import CONTINUOUS, FAMILIES, counts, joints, reachable
+from strategies import CONTINUOUS, FAMILIES, counts, gentlest, joints, reachable
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
@@ -203,6 +202,29 @@ def test_the_dent_of_a_roc_is_refused_with_a_hint():
     with pytest.raises(eo.UnreachableError, match=message):
         eo.fit(joint, target=(0.25, 0.74))
     assert eo.fit(joint, target=(0.25, 0.74), curve="fixed").certificate.residual <= 1e-12
+
+
+def test_hull_points_over_a_dent_are_met_by_fixed_curves():
+    joint = eo.JointDistribution.from_counts({"a": ([0, 1, 2], [1, 3, 0], [1, 1, 3])})
+    roc = roc_of(joint.members[0])
+    for fpr in np.linspace(0.01, 0.99, 99):
+        for below in (0, 1e-15, 1e-13, 1e-11, 1e-6):
+            point = Point(fpr, roc.hull_height(fpr) - below)
+            assert (
+                _residual(
+                    gentlest(Meeting(joint.members[0], "fixed", point, "positive")).curve(0), joint.members[0], point
+                )
+                <= 1e-12
+            )
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_scores_far_from_zero(offset):
+    scores = np.arange(40.0)
+    chance = 1 / (1 + np.exp(-(scores - 20) / 6))
+    joint = eo.JointDistribution.from_counts({"a": (scores + offset, 100 * (1 - chance), 100 * chance)})
+    policy = eo.fit(joint, target=(0.2, 0.5), curve="cubic")
+    assert policy.certificate.residual <= 10 * np.spacing(offset)
 
 
 @pytest.mark.guarantee

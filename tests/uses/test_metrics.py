@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
+from evenodds.uses.metrics import metrics_of
 from strategies import curves, joints
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
@@ -15,9 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 def test_figures_agree_with_sums_over_people(joint, data):
     """Each figure again from the definition, person by person."""
     chosen = tuple(data.draw(curves()) for _ in joint.groups)
-    certificate = eo.Certificate(None, joint.groups, ())
-    policy = eo.Policy(joint.groups, chosen, joint.score_range, "positive", certificate)
-    measured = eo.metrics(policy, joint)
+    measured = metrics_of(dict(zip(joint.groups, chosen, strict=True)), joint, joint.score_range)
     rates = []
     correct = 0.0
     for member, curve in zip(joint.members, chosen, strict=True):
@@ -31,6 +30,9 @@ def test_figures_agree_with_sums_over_people(joint, data):
         assert (figures.fpr, figures.tpr, figures.fnr) == pytest.approx((fpr, tpr, 1 - tpr), abs=1e-12)
         assert figures.accuracy == pytest.approx(right / member.total, abs=1e-12)
         assert figures.selection_rate == pytest.approx(selected, abs=1e-12)
+        uncertain = (odds > 1e-12) & (odds < 1 - 1e-12)
+        here = member.negatives + member.positives
+        assert figures.randomized == pytest.approx(here[uncertain].sum() / member.total, abs=1e-12)
         rates.append((fpr, tpr, selected))
     spread = np.ptp(rates, axis=0)
     assert measured.accuracy == pytest.approx(correct / joint.total, abs=1e-12)

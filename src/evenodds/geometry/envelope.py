@@ -54,8 +54,8 @@ def best_below(
         inside = sum(int(np.sum(np.searchsorted(x, hi, "right") - np.searchsorted(x, lo))) for x, _ in polylines)
         if inside <= _FEW or float((hi - lo).max()) < 1e-9:  # noqa: PLR2004 a spike of vertices: all of them, then
             break
-        cuts = np.linspace(lo, hi, _SPLIT + 1)
-        lo, hi = cuts[:-1].ravel(), cuts[1:].ravel()
+        cuts = np.linspace(lo, hi, _SPLIT + 1, axis=1)
+        lo, hi = cuts[:, :-1].ravel(), cuts[:, 1:].ravel()
     at = np.unique(np.concatenate([lo, hi, *(_within(x, lo, hi) for x, _ in polylines)]))
     at = _with_crossings(polylines, at)
     if nearest is not None:

@@ -43,6 +43,7 @@ FAMILIES = (*PUBLISHED, "optimal")
 
 # s(u) of the two-piece families, coefficients of u^0, u^1, ...
 _HALVES = {"linear": np.array([0.0, 1]), "quadratic": np.array([0.0, 0, 1]), "cubic": np.array([0.0, 0, 3, -2])}
+_FAR = 1e300  # beyond every threshold
 _STRAIGHT = 1e-9  # a change of slope, relative to the largest, that is none
 # The largest slope of s on [0, 1].
 _HALF_SLOPE = {"linear": 1.0, "quadratic": 2.0, "cubic": 1.5}
@@ -179,7 +180,10 @@ class Curve:
         one_of("orientation", self.orientation, ("positive", "negative"))
         for name in ("t0", "t1", "p", "at_t0"):
             value = getattr(self, name)
-            if value is not None:
+            if value is not None or name != "at_t0":
+                if not isinstance(value, (int, float, np.integer, np.floating)):
+                    msg = f"{name} must be a number, got {value!r}."
+                    raise OptionError(msg)
                 object.__setattr__(self, name, float(value))
                 if np.isnan(value):
                     msg = f"{name} must be a number, got nan."
@@ -191,6 +195,9 @@ class Curve:
             raise OptionError(msg)
         if np.isinf(start) != np.isinf(stop) or (np.isinf(start) and start == stop):
             msg = f"The thresholds must be finite, or -inf and inf for constant odds; got {self.t0:g} and {self.t1:g}."
+            raise OptionError(msg)
+        if np.isinf(self.width) and not np.isinf(start):
+            msg = f"The thresholds {self.t0:g} and {self.t1:g} are too far apart for floating-point numbers."
             raise OptionError(msg)
         self._check_p()
 
@@ -205,7 +212,8 @@ class Curve:
             why = ": beyond it the quartic's odds would fall as the score rises" if self.family == "quartic" else ""
             msg = f"p={self.p:g} is not allowed for a {self.family} curve. Allowed: {allowed}{why}."
             raise OptionError(msg)
-        if self.at_t0 is not None and (self.family != "fixed" or not 0 <= self.at_t0 <= self.p):
+        apart = self.family == "fixed" and not (self.is_threshold or self.is_constant)
+        if self.at_t0 is not None and not (apart and 0 <= self.at_t0 <= self.p):
             msg = f"at_t0={self.at_t0:g} is not allowed: only a fixed curve has it, between 0 and p={self.p:g}."
             raise OptionError(msg)
 
@@ -287,8 +295,8 @@ class Curve:
         )
 
     def __call__(self, r: ArrayLike) -> Floats:
-        """Odds at the scores r."""
-        return self.pieces(r)
+        """Odds at the scores r, which may be infinite."""
+        return self.pieces(np.clip(r, -_FAR, _FAR))
 
     def slope(self, r: ArrayLike) -> Floats:
         """Slope at the scores r, as a magnitude (jumps are not part of it: see `lipschitz`)."""

@@ -28,6 +28,7 @@ from evenodds.model.target import TargetLike, check_reach, chosen_target
 __all__ = ["DEFAULT_MAX_LOSS", "Solutions", "fit", "solutions"]
 
 DEFAULT_MAX_LOSS = 0.005
+_MATERIAL = 1e-8  # a residual that rounding alone does not explain
 _SMALL = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
 
@@ -110,6 +111,12 @@ def fit(
     inside = joint.score_range if keep_individual_odds else None
     curves = _curves_through(joint, rocs, family, points, criterion, slope, inside)
     certificate = _certified(joint, family, constraint, goal, slope, points, curves)
+    if certificate.residual > _MATERIAL:
+        text = (
+            f"The rates miss their points by up to {certificate.residual:.1e}: the scores vary too little compared "
+            "with their size for thresholds to be exact. Hint: subtract a constant from the scores."
+        )
+        warnings.warn(text, EvenoddsWarning, stacklevel=2)
     return Policy(joint.groups, tuple(curves), joint.score_range, joint.orientation, certificate)
 
 
@@ -250,6 +257,9 @@ def solutions(
     """
     _check_joint(joint)
     family = one_of("curve", curve, PUBLISHED)
+    if family == "fixed" and p is not None:
+        msg = "p cannot be chosen for a fixed curve: of all its solutions the one with p nearest 1/2 is given."
+        raise OptionError(msg)
     at = p_grid(family) if p is None else _checked_p(p, family)
     point = chosen_target(joint, target)
     paths = []
@@ -331,7 +341,10 @@ def _check_family_options(family: str, criterion: str, *, keep_individual_odds: 
 
 def _checked_p(p: ArrayLike, family: str) -> Floats:
     lo, hi = search_limits(family)
-    at = np.unique(np.asarray(p, dtype=np.float64))
+    try:
+        at = np.unique(np.asarray(p, dtype=np.float64))
+    except (TypeError, ValueError):
+        at = np.zeros(0)
     if not at.size or not ((at >= lo) & (at <= hi)).all():
         msg = f"p must be between {lo:g} and {hi:g} for a {family} curve, got {np.asarray(p)!r}."
         raise OptionError(msg)

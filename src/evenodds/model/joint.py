@@ -19,6 +19,7 @@ __all__ = ["Group", "JointDistribution", "Orientation"]
 
 Orientation = Literal["positive", "negative"]
 ORIENTATIONS = ("positive", "negative")
+_HUGE = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ class JointDistribution:
         if scores.size == 0:
             msg = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
             raise DataError(msg)
-        _not_negative("weight", weights)
+        _check_amounts("weight", weights)
         kept = weights > 0
         members = []
         for code, key in enumerate(keys):
@@ -148,7 +149,7 @@ class JointDistribution:
     @classmethod
     def from_counts(
         cls,
-        counts: Mapping[Any, Sequence[ArrayLike]],
+        counts: Any,
         *,
         orientation: Orientation = "positive",
     ) -> JointDistribution:
@@ -166,6 +167,9 @@ class JointDistribution:
         JointDistribution(2 groups, 4 scores, weight 30, score range 0 to 1, positive orientation)
         """
         sign = _sign(orientation)
+        if not isinstance(counts, Mapping):
+            msg = f"The counts must map groups to (scores, negatives, positives), got {type(counts).__name__}."
+            raise DataError(msg)
         if not counts:
             msg = "The table is empty: no group was given."
             raise DataError(msg)
@@ -177,8 +181,8 @@ class JointDistribution:
         members = []
         for key in sorted(owner):
             entry = counts[owner[key]]
-            if len(entry) != 3:  # noqa: PLR2004 the three columns below
-                msg = f"Group {key!r} must be given as (scores, negatives, positives), got {len(entry)} columns."
+            if not isinstance(entry, (Sequence, np.ndarray)) or len(entry) != 3:  # noqa: PLR2004 the three columns
+                msg = f"Group {key!r} must be given as (scores, negatives, positives), got {_size(entry)}."
                 raise DataError(msg)
             names = [f"{column} of group {key!r}" for column in ("score", "negatives", "positives")]
             scores, negatives, positives = (_numbers(n, column) for n, column in zip(names, entry, strict=True))
@@ -188,8 +192,8 @@ class JointDistribution:
                     f"scores {scores.size}, negatives {negatives.size}, positives {positives.size}."
                 )
                 raise DataError(msg)
-            _not_negative(names[1], negatives)
-            _not_negative(names[2], positives)
+            _check_amounts(names[1], negatives)
+            _check_amounts(names[2], positives)
             people = (float(negatives.sum()), float(positives.sum()))
             members.append(_group(key, sign * scores, negatives, positives, people))
         return cls._checked(members, orientation)
@@ -198,8 +202,8 @@ class JointDistribution:
     def _checked(cls, members: Sequence[Group], orientation: Orientation) -> JointDistribution:
         joint = cls(tuple(members), orientation)
         lo, hi = joint.score_range
-        if not np.isfinite(hi - lo):
-            msg = f"The scores run from {lo:g} to {hi:g}: too wide a range for floating-point numbers. Hint: rescale."
+        if max(abs(lo), abs(hi)) > _HUGE or 0 < hi - lo < 1 / _HUGE:
+            msg = f"The scores run from {lo:g} to {hi:g}, beyond what floating-point numbers can square. Hint: rescale."
             raise DataError(msg)
         return joint
 
@@ -230,13 +234,20 @@ class JointDistribution:
         )
 
 
+def _size(entry: object) -> str:
+    return f"{len(entry)} columns" if isinstance(entry, (Sequence, np.ndarray)) else type(entry).__name__
+
+
 def _sign(orientation: Orientation) -> float:
     return 1.0 if one_of("orientation", orientation, ORIENTATIONS) == "positive" else -1.0
 
 
 def _kish(weights: Floats) -> float:
     """The number of equally weighted people who would tell as much."""
-    return float(weights.sum() ** 2 / (weights**2).sum()) if weights.size else 0.0
+    if not weights.size:
+        return 0.0
+    scaled = weights / weights.max()
+    return float(scaled.sum() ** 2 / (scaled**2).sum())
 
 
 def _group(key: str, scores: Floats, negatives: Floats, positives: Floats, people: tuple[float, float]) -> Group:
@@ -266,16 +277,13 @@ def _locked(array: Floats) -> Floats:
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
     """A 1-D float64 array of finite numbers, or an error that says where it is not."""
-    given = np.asarray(values)
-    if given.ndim != 1:
-        msg = f"{name} must be one column, got an array of shape {given.shape}."
-        raise DataError(msg)
+    given = _column(name, values)
     if given.dtype.kind not in "biufO":
         msg = f"{name} must be numbers, got {given.dtype}{_first(given)}."
         raise DataError(msg)
     try:
         numbers = given.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         msg = f"{name} must be numbers, got {_offender(given)}."
         raise DataError(msg) from None
     bad = np.flatnonzero(~np.isfinite(numbers))
@@ -289,6 +297,22 @@ def _numbers(name: str, values: ArrayLike) -> Floats:
     return numbers
 
 
+def _column(name: str, values: Any) -> NDArray[Any]:
+    """A 1-D array without masked values."""
+    if np.ma.is_masked(values):
+        msg = f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values. Hint: drop or fill these rows first."
+        raise DataError(msg)
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        msg = f"{name} must be one column, got rows of different lengths."
+        raise DataError(msg) from None
+    if given.ndim != 1:
+        msg = f"{name} must be one column, got an array of shape {given.shape}."
+        raise DataError(msg)
+    return given
+
+
 def _first(given: NDArray[np.generic]) -> str:
     return f" (first value {given[0].item()!r})" if given.size else ""
 
@@ -298,28 +322,35 @@ def _offender(given: NDArray[np.generic]) -> str:
     for i, value in enumerate(given.tolist()):
         try:
             float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return f"{value!r} at position {i}"
     return "values of mixed kinds"  # pragma: no cover  numpy and float agree on what a number is
 
 
-def _not_negative(name: str, values: Floats) -> None:
+def _check_amounts(name: str, values: Floats) -> None:
     bad = np.flatnonzero(values < 0)
     if bad.size:
         first = f"first at position {bad[0]}: {values[bad[0]]:g}"
         msg = f"{name} has {bad.size} negative value{'s' * (bad.size > 1)} ({first})."
         raise DataError(msg)
+    if values.size and values.max() > _HUGE:
+        msg = f"{name} has values up to {values.max():g}, too large to add up. Hint: rescale."
+        raise DataError(msg)
+
+
+def _equals(given: NDArray[Any], number: int) -> NDArray[np.bool_]:
+    """Where a column equals a number; an object that will not say, as pandas' NA, does not."""
+    if given.dtype != object:
+        return np.asarray(given == number)
+    return np.array([isinstance(x, (int, float, np.generic)) and bool(x == number) for x in given], dtype=bool)
 
 
 def _labels(values: ArrayLike) -> NDArray[np.bool_]:
     """Booleans from 0/1, or an error that shows what else was there."""
-    given = np.asarray(values)
-    if given.ndim != 1:
-        msg = f"label must be one column, got an array of shape {given.shape}."
-        raise DataError(msg)
+    given = _column("label", values)
     if given.dtype == bool:
         return given
-    zero, one = given == 0, given == 1
+    zero, one = _equals(given, 0), _equals(given, 1)
     bad = np.flatnonzero(~(zero | one))
     if bad.size:
         others = sorted({repr(value) for value in given[bad[:1000]].tolist()})

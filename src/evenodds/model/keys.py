@@ -80,9 +80,9 @@ def _by_key(codes: Codes, values: Sequence[tuple[object, ...]]) -> tuple[Codes, 
 def _columns(group: GroupLike) -> list[NDArray[np.generic]]:
     """One 1-D array for each column of `group`."""
     if isinstance(group, (list, tuple)) and group and all(_is_column(part) for part in group):
-        columns = [np.asarray(part) for part in group]
+        columns = [_as_given(part) for part in group]
     else:
-        table = np.asarray(group)
+        table = _as_given(group)
         columns = list(table.T) if table.ndim == 2 else [table]  # noqa: PLR2004 a 2-D array is a table
     if not columns or any(column.ndim != 1 for column in columns):
         msg = f"group must be one column or several, got an array of shape {np.shape(columns[0]) if columns else (0,)}."
@@ -90,8 +90,20 @@ def _columns(group: GroupLike) -> list[NDArray[np.generic]]:
     return columns
 
 
-def _is_column(part: object) -> bool:
-    return not isinstance(part, (str, bytes)) and np.ndim(part) > 0  # type: ignore[arg-type]
+def _as_given(values: Any) -> NDArray[Any]:
+    """An array whose values are still what they were: numpy would turn [1, "1"] into two equal strings."""
+    if np.ma.is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        msg = f"group has {count} masked values. Hint: drop these rows, or fill in a group."
+        raise DataError(msg)
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and isinstance(values, (list, tuple)) and not all(isinstance(v, str) for v in values):
+        array = np.asarray(values, dtype=object)
+    return array
+
+
+def _is_column(part: Any) -> bool:
+    return not isinstance(part, (str, bytes)) and np.ndim(part) > 0
 
 
 def _distinct(column: NDArray[np.generic]) -> tuple[Codes, list[object]]:
@@ -105,7 +117,11 @@ def _distinct(column: NDArray[np.generic]) -> tuple[Codes, list[object]]:
             _refuse_missing(int(missing[codes].sum()), int(np.flatnonzero(missing[codes])[0]))
         return codes.astype(np.intp, copy=False), values.tolist()
     table: dict[object, int] = {}
-    codes = np.fromiter((table.setdefault(value, len(table)) for value in column), np.intp, column.size)
+    try:
+        codes = np.fromiter((table.setdefault(value, len(table)) for value in column), np.intp, column.size)
+    except TypeError:
+        msg = "group has values that cannot be told apart (lists or dictionaries). Hint: turn them into strings."
+        raise DataError(msg) from None
     gone = [code for value, code in table.items() if _is_missing(value)]
     if gone:
         rows = np.flatnonzero(np.isin(codes, gone))

@@ -14,10 +14,13 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.certificate import Certificate
 from evenodds.model.curves import Curve
 from evenodds.model.joint import Group, Orientation
-from evenodds.model.keys import Codes, GroupLike, encode
+from evenodds.model.keys import Codes, GroupLike, encode, key_of
 from evenodds.model.regions import Point
 
 __all__ = ["Policy", "describe", "rates_of"]
+
+
+_MANY = 20  # groups that are listed one by one
 
 
 def rates_of(curve: Curve, group: Group) -> Point:
@@ -71,13 +74,17 @@ class Policy:
         codes : array of integers, instead of `group`
             Positions in `policy.groups`; faster.
         """
-        scores = np.asarray(score, dtype=np.float64)
+        try:
+            scores = np.asarray(score, dtype=np.float64)
+        except (TypeError, ValueError):
+            msg = "score must be numbers."
+            raise DataError(msg) from None
         if not np.isfinite(scores).all():
             bad = np.flatnonzero(~np.isfinite(scores))
             msg = f"score has {bad.size} NaN or infinite value{'s' * (bad.size > 1)} (first at position {bad[0]})."
             raise DataError(msg)
         if (group is None) == (codes is None):
-            msg = "Give either group or codes, and not both."
+            msg = f"Give group or codes, one of them; got {'neither' if group is None else 'both'}."
             raise OptionError(msg)
         numbers = self._codes_of(group) if group is not None else self._checked_codes(codes)
         try:
@@ -92,20 +99,22 @@ class Policy:
         return odds
 
     def _codes_of(self, group: GroupLike) -> Codes:
+        if isinstance(group, tuple) and key_of(group) in self.groups:
+            group = key_of(group)  # one group of several columns
         scalar = isinstance(group, (str, bytes)) or np.ndim(group) == 0
         codes, keys = encode([group] if scalar else group)
         position = {key: i for i, key in enumerate(self.groups)}
         unknown = [key for key in keys if key not in position]
         if unknown:
             shown = ", ".join(repr(key) for key in unknown[:5]) + (", ..." if len(unknown) > 5 else "")  # noqa: PLR2004
-            msg = f"The policy does not know the group {shown}. Known: {', '.join(self.groups)}."
+            msg = f"The policy does not know the group {shown}. Known: {_listed(self.groups)}."
             raise UnknownGroupError(msg)
         known = np.array([position[key] for key in keys], dtype=np.intp)[codes]
         return known[0] if scalar else known
 
     def _checked_codes(self, codes: ArrayLike | None) -> Codes:
         numbers = np.asarray(codes)
-        if numbers.dtype.kind not in "iu":
+        if numbers.dtype.kind not in "iu" and numbers.size:
             msg = f"codes must be integers, positions in policy.groups; got {numbers.dtype}."
             raise DataError(msg)
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(self.groups)):
@@ -124,9 +133,16 @@ class Policy:
 
     def __str__(self) -> str:
         lines = [repr(self), str(self.certificate)]
-        for group, curve in self.curves.items():
-            lines.append(f"  {group}: {describe(curve)}")
+        lines += [f"  {group}: {describe(curve)}" for group, curve in list(self.curves.items())[:_MANY]]
+        if len(self.groups) > _MANY:
+            lines.append(f"  ... and {len(self.groups) - _MANY} groups more")
         return "\n".join(lines)
+
+
+def _listed(groups: tuple[str, ...]) -> str:
+    """Keys in quotes, since they may contain commas; not more than a person reads."""
+    shown = ", ".join(repr(group) for group in groups[:_MANY])
+    return shown + (f", ... ({len(groups)} in all)" if len(groups) > _MANY else "")
 
 
 def describe(curve: Curve) -> str:

@@ -132,7 +132,8 @@ def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
         raise DataError(msg)
     unknown = [key for key in joint.groups if key not in policy.curves]
     if unknown:
-        msg = f"The policy does not know the group {unknown[0]!r}. Known: {', '.join(policy.groups)}."
+        known = ", ".join(repr(group) for group in policy.groups)
+        msg = f"The policy does not know the group {unknown[0]!r}. Known: {known}."
         raise DataError(msg)
     return metrics_of(policy.curves, joint, policy.score_range)
 

@@ -55,6 +55,6 @@ def main() -> None:
     """Run the command line: exit code 2 and one line on bad input, never a traceback."""
     try:
         commands(prog_name="evenodds")
-    except EvenoddsError as error:
+    except (EvenoddsError, OSError) as error:
         click.echo(f"evenodds: {error}", err=True)
         sys.exit(2)

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenodds.geometry.envelope import best_below
+from evenodds.geometry.hull import height
+from evenodds.model.regions import roc_of
+from strategies import joints
+
+
+def _lowest_everywhere(polylines, at):
+    return np.min([height(x, y, at) for x, y in polylines], axis=0)
+
+
+@given(joints(min_groups=1, max_groups=4), st.floats(0.01, 1), st.floats(0.01, 1))
+def test_no_point_of_a_dense_grid_is_better(joint, by_x, by_y):
+    polylines = [(roc.fpr, roc.tpr) for roc in map(roc_of, joint.members)]
+    x, y = best_below(polylines, lambda x, y: by_y * y - by_x * x)
+    assert y == pytest.approx(float(_lowest_everywhere(polylines, np.array([x]))[0]), abs=1e-12)
+    at = np.unique(np.concatenate([np.linspace(0, 1, 2001), *(p[0] for p in polylines)]))
+    assert by_y * y - by_x * x >= (by_y * _lowest_everywhere(polylines, at) - by_x * at).max() - 1e-12
+
+
+@given(joints(min_groups=1, max_groups=4))
+def test_nearest_to_perfect(joint):
+    polylines = [(roc.fpr, roc.tpr) for roc in map(roc_of, joint.members)]
+    x, y = best_below(polylines, lambda x, y: -np.hypot(x, 1 - y), (0.0, 1.0))
+    at = np.unique(np.concatenate([np.linspace(0, 1, 5001), *(p[0] for p in polylines)]))
+    assert np.hypot(x, 1 - y) <= np.hypot(at, 1 - _lowest_everywhere(polylines, at)).min() + 1e-9
+
+
+def test_many_vertices_are_pruned_but_the_best_is_found():
+    rng = np.random.default_rng(0)
+    polylines = []
+    for _ in range(5):
+        steps = rng.random((2, 50_000))
+        x, y = np.cumsum(steps, axis=1) / steps.sum(axis=1, keepdims=True)
+        polylines.append((np.append(0, x), np.append(0, y**0.3)))
+    x, y = best_below(polylines, lambda x, y: y - x)
+    at = np.unique(np.concatenate([p[0] for p in polylines]))
+    assert y - x >= (_lowest_everywhere(polylines, at) - at).max() - 1e-12

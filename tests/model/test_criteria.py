@@ -1,0 +1,138 @@
+"""Each criterion by its own measure, against every other criterion's answer and against dense enumeration."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import evenodds as eo
+from evenodds.model.criteria import CRITERIA, randomized_share, roughness, score_sensitivity
+from evenodds.model.solutions import Meeting, Path, p_grid
+
+pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+
+TARGETS = {"credit": (0.2, 0.75), "compas": (0.3, 0.5)}
+
+
+@pytest.fixture(scope="module", params=["credit", "compas"])
+def data(request):
+    joint = eo.datasets.credit_risk() if request.param == "credit" else eo.datasets.compas()
+    return joint, TARGETS[request.param]
+
+
+def _path(curve, joint):
+    sign = 1 if joint.orientation == "positive" else -1
+    return Path(curve.family, np.array([curve.p]), np.array([sign * curve.t0]), np.array([sign * curve.t1]), "positive")
+
+
+def _measures(policy, joint):
+    """Each criterion's own measure of a policy: smaller is better."""
+    singles = {"gentlest": [], "smoothest": [], "robust": [], "fewest_randomized": []}
+    for member in joint.members:
+        path = _path(policy.curves[member.key], joint)
+        meeting = Meeting(member, path.family, policy.certificate.target, "positive")
+        singles["gentlest"].append(float(path.lipschitz[0]))
+        singles["smoothest"].append(float(roughness(path)[0]))
+        singles["robust"].append(float(score_sensitivity(path, meeting)[0]))
+        singles["fewest_randomized"].append(float(randomized_share(path, meeting)[0]))
+    told = {name: tuple(values) for name, values in singles.items()}
+    slopes, shares = singles["gentlest"], singles["fewest_randomized"]
+    told["even_slopes"] = (max(slopes) - min(slopes), max(slopes))
+    told["even_randomized"] = (max(shares) - min(shares), max(shares))
+    return told
+
+
+@pytest.mark.parametrize("family", ["linear", "cubic"])
+def test_each_criterion_is_the_best_by_its_own_measure(data, family):
+    joint, target = data
+    usable = [c for c in CRITERIA if c != "smoothest" or family == "cubic"]
+    policies = {c: eo.fit(joint, target=target, curve=family, criterion=c) for c in usable}
+    measured = {c: _measures(policy, joint) for c, policy in policies.items()}
+    for criterion, policy in policies.items():
+        assert policy.certificate.residual <= 1e-12
+        own = measured[criterion][criterion]
+        for other in usable:
+            theirs = measured[other][criterion]
+            if criterion in ("even_slopes", "even_randomized"):
+                assert own[0] <= theirs[0] + 1e-9, (criterion, other)
+            else:
+                assert all(a <= b * (1 + 1e-7) + 1e-12 for a, b in zip(own, theirs, strict=True)), (criterion, other)
+
+
+def test_even_slopes_against_dense_enumeration():
+    joint = eo.datasets.credit_risk()
+    target = eo.Point(0.2, 0.75)
+    policy = eo.fit(joint, target=target, criterion="even_slopes")
+    slopes = list(policy.certificate.slopes)
+    paths = [Meeting(m, "linear", target, "positive").path(p_grid("linear", 150)).lipschitz for m in joint.members]
+    # Any choice has a largest slope of at least `level`, and each group's nearest slope to it can be had.
+    level = max(np.nanmin(path) for path in paths)
+    best = min(
+        max(level, *near) - min(near)
+        for near in [
+            [float(path[np.nanargmin(np.abs(path - v))]) for path in paths] for v in np.geomspace(level, 3 * level, 400)
+        ]
+    )
+    assert max(slopes) - min(slopes) <= best + 1e-9
+    assert max(slopes) - min(slopes) <= 1e-6
+    assert max(slopes) == pytest.approx(level, rel=1e-3)
+
+
+def test_even_randomized_against_dense_enumeration():
+    joint = eo.datasets.compas()
+    target = eo.Point(0.3, 0.5)
+    shares = []
+    for member in joint.members:
+        meeting = Meeting(member, "linear", target, "positive")
+        path = meeting.path(p_grid("linear", 60))
+        shares.append(np.unique(randomized_share(path, meeting).round(12)))
+    best = min(max(pick) - min(pick) for pick in itertools.product(*shares))
+    measured = eo.metrics(eo.fit(joint, target=target, criterion="even_randomized"), joint)
+    own = [figures.randomized for figures in measured.by_group]
+    assert max(own) - min(own) <= best + 1e-9
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_criteria_keep_to_the_budget(data, criterion):
+    joint, _ = data
+    policy = eo.fit(joint, curve="cubic", criterion=criterion, max_loss=0.01)
+    assert max(policy.certificate.slopes) <= policy.certificate.max_slope * (1 + 1e-9)
+    assert policy.certificate.residual <= 1e-12
+    assert policy.certificate.loss == pytest.approx(0.01, abs=1e-6)
+
+
+def test_roughness_is_the_integral_of_the_squared_second_derivative():
+    for family, p in [("cubic", 0.3), ("cubic", 0.5), ("quartic", 0.45), ("quadratic", 0.5)]:
+        curve = eo.Curve(family, 2, 12, p)
+        second = curve.pieces.derivative().derivative()
+        total = 0.0
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        for a, b in itertools.pairwise(curve.pieces.breaks):
+            total += (b - a) / 2 * weights @ second(a + (b - a) * (nodes + 1) / 2) ** 2
+        assert roughness(Path(family, np.array([p]), np.array([2.0]), np.array([12.0]), "positive"))[
+            0
+        ] == pytest.approx(total)
+
+
+def test_the_smoothest_quadratic_is_the_one_without_a_kink():
+    policy = eo.fit(eo.datasets.credit_risk(), target=(0.2, 0.75), curve="quadratic", criterion="smoothest")
+    assert all(curve.p == 0.5 for curve in policy.curves.values())
+
+
+def test_negative_orientation_chooses_the_mirror_image():
+    scores = np.arange(12.0)
+    counts = {"a": (scores, 100 - 7 * scores, 10 + 8 * scores), "b": (scores, 80 - 6 * scores, 20 + 5 * scores)}
+    mirrored = {key: (-s, n, p) for key, (s, n, p) in counts.items()}
+    up, down = (
+        eo.JointDistribution.from_counts(counts),
+        eo.JointDistribution.from_counts(mirrored, orientation="negative"),
+    )
+    for options in [{"criterion": c, "curve": "cubic"} for c in CRITERIA] + [
+        {"curve": "optimal"},
+        {"keep_individual_odds": True},
+    ]:
+        one, two = eo.fit(up, **options), eo.fit(down, **options)
+        for group in up.groups:
+            assert two.curves[group](-scores) == pytest.approx(one.curves[group](scores), abs=1e-9)
