@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import lil_array, vstack
+from scipy.sparse import csr_array, lil_array, vstack
 
 import evenodds as eo
 
@@ -68,9 +68,9 @@ def best_accuracy(joint: eo.JointDistribution, slope: float, constraint: str, to
                 equal.append(row)
     answer = linprog(
         -gain,
-        A_ub=vstack(rows).tocsr(),
+        A_ub=vstack([csr_array(row) for row in rows]).tocsr(),
         b_ub=np.concatenate(right),
-        A_eq=vstack(equal).tocsr() if equal else None,
+        A_eq=vstack([csr_array(row) for row in equal]).tocsr() if equal else None,
         b_eq=np.zeros(len(equal)) if equal else None,
         bounds=[(0, 1)] * (n + len(rates)),
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},

@@ -64,6 +64,12 @@ def test_small_and_backward_groups_are_warned_of():
         eo.fit(backward, target=(0.2, 0.2))
 
 
+def test_the_default_budget_applies_unless_a_target_is_given(joint):
+    assert np.isfinite(eo.fit(joint).certificate.max_slope)
+    assert eo.fit(joint, target=(0.2, 0.45)).certificate.max_slope == np.inf
+    assert eo.fit(joint, target=(0.2, 0.45), max_slope=1).certificate.max_slope == 1
+
+
 def test_residuals_are_recomputed_from_the_final_curves(joint):
     policy = eo.fit(joint, target=(0.25, 0.45), curve="cubic")
     for group, curve in policy.curves.items():

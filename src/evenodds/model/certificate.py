@@ -60,7 +60,7 @@ class Certificate:
 
     @property
     def loss(self) -> float:
-        """How much of the objective was given up for gentleness: the family's unlimited best less this policy."""
+        """How much of the objective was given up: the family's best without a slope budget, less this policy."""
         return self._worse(self.objective, self.unlimited)
 
     @property
@@ -92,7 +92,10 @@ class Certificate:
             f"Proven: {self.objective_name} {self.objective:.6f}; no rising curves{budget} get {better} "
             f"{self.objective_bound:.6f} ({self.bound_by}), so at most {self.gap:.2g} is missed."
         )
-        lines.append(f"Given up for gentleness: {self.loss:.2g} of {self.unlimited:.6f}.")
+        lines.append(
+            f"Against the best of the same curves without a slope budget, {self.unlimited:.6f}, "
+            f"{self.loss:.2g} is given up."
+        )
         slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
         told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
         lines.append(f"Proven: largest slopes, and what no rising curve through the same point can fall below: {told}.")

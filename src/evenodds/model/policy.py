@@ -41,9 +41,9 @@ class Policy:
     >>> import evenodds as eo
     >>> policy = eo.fit(eo.datasets.credit_risk())
     >>> policy.odds([25, 49.5], "white").round(3)
-    array([0.17 , 0.811])
+    array([0.359, 0.934])
     >>> policy
-    Policy(4 groups, linear, loss 0.005, largest slope 0.1062 (hispanic))
+    Policy(4 groups, linear, loss 0.005, largest slope 0.1062 (black))
     """
 
     groups: tuple[str, ...]
