@@ -70,11 +70,11 @@ def test_fixed_reaches_everything_below_the_hull(joint, fpr, share):
 def test_no_curve_is_gentler_than_the_linear_program(case, family):
     joint, point = case
     (member,) = joint.members
-    assume(point.tpr - point.fpr > 1e-3)
     bound = _least_slope(member, point)
-    assume(bound is not None)
+    if bound is None:  # on the very border, out of the program's reach by its own tolerance
+        bound = _least_slope(member, Point(point.fpr, point.tpr - 1e-6 * (point.tpr - point.fpr)))
     curve = gentlest(Meeting(member, family, point, "positive")).curve(0)
-    assert curve.lipschitz >= bound * (1 - 1e-6)
+    assert curve.lipschitz >= (bound or 0.0) * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.99])

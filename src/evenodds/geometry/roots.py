@@ -13,11 +13,26 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["Evaluate", "bracketed_roots"]
+__all__ = ["Evaluate", "bracketed_root", "bracketed_roots"]
 
 Evaluate = Callable[[Floats, NDArray[np.intp]], Floats]
 
 _STEPS = 200  # bisection alone needs about 60; the bound only guards against a function that is not a function
+
+
+def bracketed_root(
+    function: Callable[[float], float], positive: tuple[float, float], negative: tuple[float, float], tolerance: float
+) -> tuple[float, float]:
+    """The same for one function and numbers; each end of the bracket comes with its value.
+
+    >>> bracketed_root(lambda x: 2 - x**2, (0.0, 2.0), (2.0, -2.0), 0.0)[1]
+    1.41421356...
+    """
+    ends = [np.array([number]) for number in (positive[0], negative[0], positive[1], negative[1])]
+    above, below = bracketed_roots(
+        lambda x, _: np.array([function(float(x[0]))]), *ends, tolerance=np.array([tolerance])
+    )
+    return float(above[0]), float(below[0])
 
 
 def bracketed_roots(

@@ -9,7 +9,7 @@ import numpy as np
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.roots import bracketed_roots
+from evenodds.geometry.roots import bracketed_root
 from evenodds.model.goals import Constraint, Objective
 from evenodds.model.joint import Group, JointDistribution
 from evenodds.model.mixes import Steps, best_points, gentlest_steps, steps_of
@@ -99,15 +99,8 @@ def least_slope(
     while (more := excess(steep)) > 0:
         gentle, short = steep, more
         steep += np.log(4)
-    _, found = bracketed_roots(
-        lambda x, _: np.array([excess(float(x[0]))]),
-        np.array([gentle]),
-        np.array([steep]),
-        np.array([short]),
-        np.array([more]),
-        tolerance=np.array([1e-10]),
-    )
-    return float(np.exp(found[0]))
+    _, found = bracketed_root(excess, (gentle, short), (steep, more), 1e-10)
+    return float(np.exp(found))
 
 
 def is_small(joint: JointDistribution) -> bool:

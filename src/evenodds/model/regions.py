@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull, height, lower_envelope
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.roots import bracketed_roots
+from evenodds.geometry.roots import bracketed_root
 from evenodds.model.curves import layout, unit_slope
 from evenodds.model.joint import Group, JointDistribution
 
@@ -203,13 +203,15 @@ def arc_point(group: Group, family: str, slope: float, by: Floats, value: float)
     """The point of the blurred ROC at which a rate, by[0] FPR + by[1] TPR, has a value."""
     width = float(unit_slope(family, 0.5)) / slope
 
-    def excess(t0: Floats, _: NDArray[np.intp]) -> Floats:
-        return np.asarray(by @ _curves(group, family, t0, width) - value)
+    def rates(t0: float) -> Floats:
+        return _curves(group, family, np.array([t0]), width)[:, 0]
 
-    ends = np.array([group.scores[0] - width]), group.scores[-1:].copy()
-    values = [excess(end, np.arange(1)) for end in ends]
-    _, t0 = bracketed_roots(excess, ends[0], ends[1], values[0], values[1], tolerance=np.array([1e-15 * width]))
-    fpr, tpr = _curves(group, family, t0, width)[:, 0]
+    def excess(t0: float) -> float:
+        return float(by @ rates(t0)) - value
+
+    lo, hi = float(group.scores[0]) - width, float(group.scores[-1])
+    _, t0 = bracketed_root(excess, (lo, excess(lo)), (hi, excess(hi)), 1e-15 * width)
+    fpr, tpr = rates(t0)
     return Point(float(fpr), float(tpr))
 
 
@@ -260,15 +262,8 @@ def pooled_slope_bound(group: Group, point: Point) -> float:
     gentle = steep - np.log(4)
     while (short := shortfall(gentle)) <= 0:
         gentle -= np.log(4)
-    above, _ = bracketed_roots(
-        lambda x, _: np.array([shortfall(float(x[0]))]),
-        np.array([gentle]),
-        np.array([steep]),
-        np.array([short]),
-        np.array([more]),
-        tolerance=np.array([1e-12]),
-    )
-    return float(np.exp(above[0]))
+    above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-12)
+    return float(np.exp(above))
 
 
 def common_region(joint: JointDistribution) -> tuple[Floats, Floats]:
