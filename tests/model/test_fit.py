@@ -23,6 +23,46 @@ def joint():
         ({"target": (0.2, "x")}, r"is not a point"),
         ({"target": (0.2, 1.2)}, r"target=\(0.2, 1.2\) is not a pair of rates"),
         ({"target": (np.nan, 0.5)}, r"is not a pair of rates"),
+        ({"max_slope": 0}, r"max_slope=0 is not allowed. Allowed: a number above 0"),
+        ({"max_slope": -1.0}, r"max_slope=-1.0 is not allowed"),
+        ({"max_slope": np.nan}, r"max_slope=nan is not allowed"),
+        ({"max_slope": "steep"}, r"max_slope='steep' is not allowed"),
+        ({"max_loss": -0.1}, r"max_loss=-0.1 is not allowed. Allowed: a number from 0 on"),
+        ({"max_loss": np.inf}, r"max_loss=inf is not allowed"),
+        (
+            {"max_loss": 0.1, "max_slope": 1},
+            r"Give max_slope or max_loss, and not both; got max_slope=1 and max_loss=0.1",
+        ),
+        ({"max_loss": 0.1, "target": (0.2, 0.4)}, r"max_loss= chooses the point, and target= names it"),
+        ({"tolerance": 1.5}, r"tolerance=1.5 is not allowed. Allowed: from 0 to 1"),
+        ({"tolerance": -0.1}, r"tolerance=-0.1 is not allowed"),
+        ({"tolerance": np.nan}, r"tolerance=nan is not allowed"),
+        ({"tolerance": "a"}, r"tolerance='a' is not allowed"),
+        ({"tolerance": 0.1, "target": (0.2, 0.4)}, r"target= names one point for all groups"),
+        ({"constraints": "equal_odds"}, r"constraints='equal_odds' is not known.*did you mean 'equalized_odds'"),
+        ({"constraints": "demographic_parity", "target": (0.2, 0.4)}, r"target= names one point.*'demographic_parity'"),
+        ({"objective": "acuracy_score"}, r"objective='acuracy_score' is not known.*did you mean 'accuracy_score'"),
+        ({"objective": "selection_rate"}, r"has a trivial answer under equalized_odds. Allowed: accuracy_score"),
+        (
+            {"objective": "closest_to_perfect", "tolerance": 0.1},
+            r"'closest_to_perfect' is defined for one common point",
+        ),
+        ({"curve": "fixed", "max_slope": 1}, r"A fixed curve jumps, so no slope budget can hold"),
+        ({"curve": "fixed", "max_loss": 0.1}, r"A fixed curve jumps"),
+        ({"curve": "linear", "criterion": "smoothest"}, r"compares curves without kinks, and a linear curve has some"),
+        ({"curve": "fixed", "criterion": "smoothest"}, r"compares curves without kinks, and a fixed curve has some"),
+        (
+            {"curve": "optimal", "criterion": "smoothest"},
+            r"compares curves without kinks, and an optimal curve has some",
+        ),
+        ({"curve": "optimal", "criterion": "robust"}, r"an optimal curve has none. Allowed: 'gentlest'"),
+        (
+            {"curve": "fixed", "keep_individual_odds": True},
+            r"keep_individual_odds=True needs odds that run from 0 to 1",
+        ),
+        ({"keep_individual_odds": True, "target": (0.4, 0.4)}, r"Group 'a' meets its point only by a lottery"),
+        ({"keep_individual_odds": True, "target": (0.2, 0.5)}, r"Group 'b' .* thresholds stay inside the score range"),
+        ({"max_slope": 0.2, "target": (0.2, 0.45)}, r"Group 'a' cannot reach.*slope at most 0.2: at p = 1/2 it needs"),
         ({"target": (0.2, 0.7)}, r"Group 'a' cannot reach the target.*at most 0.5, 0.2 less"),
         ({"target": (0.5, 0.3)}, r"Group 'a' cannot reach the target.*0.141 below the diagonal"),
     ],
@@ -39,6 +79,12 @@ def test_the_baseline_may_be_out_of_another_groups_reach():
     )
     with pytest.raises(eo.UnreachableError, match=r"Group 'b' cannot reach the target.*Hint: target='baseline'"):
         eo.fit(joint, target="baseline")
+
+
+def test_a_hard_threshold_has_no_odds_to_keep():
+    joint = eo.JointDistribution.from_counts({"a": SMALL["a"]})
+    with pytest.raises(eo.UnreachableError, match="Group 'a' meets its point only by a single threshold"):
+        eo.fit(joint, target=(0.2, 0.5), keep_individual_odds=True)
 
 
 def test_the_first_argument_must_be_a_joint_distribution():
@@ -78,3 +124,9 @@ def test_residuals_are_recomputed_from_the_final_curves(joint):
         assert point.fpr == pytest.approx(curve(scores) @ negatives / negatives.sum(), abs=1e-15)
         assert point.tpr == pytest.approx(curve(scores) @ positives / positives.sum(), abs=1e-15)
     assert policy.certificate.residual <= 1e-12
+
+
+@pytest.mark.parametrize(("wrong_yes", "wrong_no"), [(-1, 1), (0, 0), (np.nan, 1), (np.inf, 1)])
+def test_bad_costs(wrong_yes, wrong_no):
+    with pytest.raises(eo.OptionError, match="Costs must be finite, not negative and not both zero"):
+        eo.Cost(false_positive=wrong_yes, false_negative=wrong_no)

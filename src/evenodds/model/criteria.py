@@ -17,10 +17,9 @@ from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import layout
-from evenodds.model.regions import pooled_slope_bound
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 
-__all__ = ["CRITERIA", "JOINT_CRITERIA", "chosen_curves", "randomized_share", "roughness", "score_sensitivity"]
+__all__ = ["CRITERIA", "check_criterion", "chosen_curves", "randomized_share", "roughness", "score_sensitivity"]
 
 JOINT_CRITERIA = ("even_slopes", "even_randomized")
 CRITERIA = ("gentlest", "even_slopes", "smoothest", "robust", "fewest_randomized", "even_randomized")
@@ -54,7 +53,6 @@ def chosen_curves(
         Every threshold must lie between these scores (upward scale).
     """
     family = meetings[0].family
-    _check_smooth(criterion, family)
     budget, steepest = steepest, steepest * (1 + _ROUNDING)
 
     def allowed(path: Path) -> NDArray[np.bool_]:
@@ -64,29 +62,35 @@ def chosen_curves(
             ok &= (path.t0 >= inside[0] - room) & (path.t1 <= inside[1] + room)
         return np.asarray(ok)
 
-    if criterion in JOINT_CRITERIA:
-        return _even(meetings, criterion, steepest, allowed)
-    if criterion == "smoothest" and family == "quadratic":
-        return [_only_half(meeting, steepest, allowed) for meeting in meetings]
-    prune = criterion == "gentlest" and inside is None
-    found = []
-    for meeting in meetings:
+    def least(meeting: Meeting, measure: Measure, *, prune: bool = False) -> Path:
         try:
-            found.append(_least(meeting, _measure(criterion, meeting), steepest, allowed, prune=prune))
+            return _least(meeting, measure, steepest, allowed, prune=prune)
         except UnreachableError:
             touching = meeting.at_slope(budget) if np.isfinite(budget) else None
             if touching is None or not allowed(touching)[0]:
                 raise
-            found.append(touching)
-    return found
+            return touching
+
+    if criterion in JOINT_CRITERIA:
+        gentle = [least(meeting, lambda some: some.lipschitz) for meeting in meetings]
+        return _even(meetings, gentle, criterion, steepest, allowed)
+    if criterion == "smoothest" and family == "quadratic":
+        return [_only_half(meeting, steepest, allowed) for meeting in meetings]
+    prune = criterion == "gentlest" and inside is None
+    return [least(meeting, _measure(criterion, meeting), prune=prune) for meeting in meetings]
 
 
-def _check_smooth(criterion: str, family: str) -> None:
+def check_criterion(criterion: str, family: str) -> None:
+    """Refuse a criterion that has no meaning for a family."""
+    one = f"{'an' if family == 'optimal' else 'a'} {family} curve"
     if criterion == "smoothest" and family not in ("quadratic", "cubic", "quartic"):
         msg = (
-            f"criterion='smoothest' compares curves without kinks, and a {family} curve has some. "
+            f"criterion='smoothest' compares curves without kinks, and {one} has some. "
             "Allowed with it: curve='cubic', 'quartic', or 'quadratic' (at p = 1/2)."
         )
+        raise OptionError(msg)
+    if criterion != "gentlest" and family == "optimal":
+        msg = f"criterion={criterion!r} chooses along a path, and {one} has none. Allowed: 'gentlest'."
         raise OptionError(msg)
 
 
@@ -172,11 +176,15 @@ def _least(meeting: Meeting, measure: Measure, steepest: float, allowed: Allowed
     single = meeting.single()
     if single is not None:
         return single
-    if prune:
-        half = meeting.path(np.array([0.5]), steepest)
-        if len(half) and half.lipschitz[0] <= pooled_slope_bound(meeting.group, meeting.point) * (1 + _TIE):
+    p = p_grid(meeting.family, _FIRST_LOOK)
+    half = meeting.path(np.array([0.5]), steepest) if prune else None
+    if half is not None and len(half):
+        if half.lipschitz[0] <= meeting.slope_bound * (1 + _TIE):
             return half  # proven: no rising curve is gentler
-    path = _first_look(meeting, steepest, prune=prune)
+        # Only curves that are no steeper than the one at p = 1/2 matter.
+        path = meeting.path(p[p != half.p], float(half.lipschitz[0]) * (1 + _TIE)).joined(half)
+    else:
+        path = meeting.path(p, steepest)
     value = _judged(path, measure, allowed)
     if not np.isfinite(value).any():
         raise UnreachableError(_why_not(meeting, path, steepest))
@@ -188,16 +196,6 @@ def _least(meeting: Meeting, measure: Measure, steepest: float, allowed: Allowed
     bottoms = _bottoms(meeting, lambda some: _judged(some, measure, allowed), path, deepest)
     found = meeting.path(bottoms.p, steepest).joined(bottoms)
     return found.at(_best(found, _judged(found, measure, allowed)))
-
-
-def _first_look(meeting: Meeting, steepest: float, *, prune: bool) -> Path:
-    """Curves over the whole range of p; with `prune` only those that are no steeper than the one at p = 1/2."""
-    p = p_grid(meeting.family, _FIRST_LOOK)
-    if prune:
-        half = meeting.path(np.array([0.5]), steepest)
-        if len(half):
-            return meeting.path(p[p != 0.5], float(half.lipschitz[0]) * (1 + _TIE)).joined(half)  # noqa: PLR2004
-    return meeting.path(p, steepest)
 
 
 def _judged(path: Path, measure: Measure, allowed: Allowed) -> Floats:
@@ -264,7 +262,7 @@ def _why_not(meeting: Meeting, path: Path, steepest: float) -> str:
             "Hint: curve='fixed' or 'optimal' reaches it."
         )
     if len(path):
-        return f"{start} whose thresholds stay inside the score range. Hint: give up keep_individual_odds."
+        return f"{start} whose thresholds stay inside the score range. Hint: allow a larger slope, or give up keep_individual_odds."
     needed = meeting.path(np.array([0.5])).lipschitz[0]
     return (
         f"{start} of slope at most {steepest:.6g}: at p = 1/2 it needs {needed:.6g}, {needed - steepest:.3g} more. "
@@ -275,36 +273,27 @@ def _why_not(meeting: Meeting, path: Path, steepest: float) -> str:
 # -- the search for all groups together --------------------------------------------------------------------------------
 
 
-def _even(meetings: Sequence[Meeting], criterion: str, steepest: float, allowed: Allowed) -> list[Path]:
+def _even(
+    meetings: Sequence[Meeting], gentle: Sequence[Path], criterion: str, steepest: float, allowed: Allowed
+) -> list[Path]:
     """Least difference of a measure between the groups, then the least measure.
 
     Groups that have but one curve, and for slopes an infinite one, cannot be evened out: their curve stays.
     """
-    singles = [meeting.single() for meeting in meetings]
-    slopes = criterion == "even_slopes"
-    paths: list[Path] = []
-    values: list[Floats] = []
-    for meeting, single in zip(meetings, singles, strict=True):
-        path = single or meeting.path(p_grid(meeting.family, _DENSE), steepest)
-        measure = (lambda some: some.lipschitz) if slopes else _measure("fewest_randomized", meeting)
-        if single is None:
-            gentle = _least(meeting, lambda some: some.lipschitz, steepest, allowed)
-            path = path.joined(gentle)
-            kept = path.among(allowed(path))
-        else:
-            kept = path
-        paths.append(kept)
-        values.append(measure(kept))
-    counted = [i for i, value in enumerate(values) if np.isfinite(value).any()]
-    chosen = [_best(path, np.where(np.isfinite(value), value, 0.0)) for path, value in zip(paths, values, strict=True)]
-    if counted:
-        if slopes:
-            return _even_slopes(meetings, paths, values, counted, chosen)
-        window = _narrowest_window([values[i] for i in counted])
-        for i, (lo, hi) in zip(counted, [window] * len(counted), strict=True):
-            inside = np.flatnonzero((values[i] >= lo) & (values[i] <= hi))
-            chosen[i] = int(inside[_best(paths[i].among(inside), values[i][inside])])
-    return [path.at(i) for path, i in zip(paths, chosen, strict=True)]
+    paths = list(gentle)
+    for i, meeting in enumerate(meetings):
+        if meeting.single() is None:
+            path = meeting.path(p_grid(meeting.family, _DENSE), steepest)
+            paths[i] = path.among(allowed(path)).joined(gentle[i])
+    if criterion == "even_slopes":
+        return _even_slopes(meetings, paths, allowed)
+    values = [randomized_share(path, meeting) for path, meeting in zip(paths, meetings, strict=True)]
+    lo, hi = _narrowest_window(values)
+    chosen = []
+    for path, value in zip(paths, values, strict=True):
+        inside = np.flatnonzero((value >= lo) & (value <= hi))
+        chosen.append(path.at(int(inside[_best(path.among(inside), value[inside])])))
+    return chosen
 
 
 def _narrowest_window(values: Sequence[Floats]) -> tuple[float, float]:
@@ -329,34 +318,30 @@ def _narrowest_window(values: Sequence[Floats]) -> tuple[float, float]:
     return best[1], best[2]
 
 
-def _even_slopes(
-    meetings: Sequence[Meeting],
-    paths: Sequence[Path],
-    values: Sequence[Floats],
-    counted: Sequence[int],
-    chosen: list[int],
-) -> list[Path]:
+def _even_slopes(meetings: Sequence[Meeting], paths: Sequence[Path], allowed: Allowed) -> list[Path]:
     """Bring every group to the slope of the group that cannot be gentler, or as near to it as it gets.
 
     The largest slope is at least the greatest of the groups' least ones; at that level the others follow their paths
     to the same slope, by a root in p between two neighbouring curves of which one is gentler and one is not.
     """
-    level = max(float(values[i].min()) for i in counted)
-    result = [path.at(i) for path, i in zip(paths, chosen, strict=True)]
-    for i in counted:
-        path, value = paths[i], values[i]
+    finite = [path for path in paths if np.isfinite(path.lipschitz).any()]
+    level = max((float(path.lipschitz.min()) for path in finite), default=np.inf)
+    result = []
+    for meeting, path in zip(meetings, paths, strict=True):
+        value = path.lipschitz
         below = np.flatnonzero(value <= level * (1 + _TIE))
-        nearest = below[_best(path.among(below), level - value[below])]
-        result[i] = path.at(int(nearest))
-        if level - value[nearest] <= _TIE * level or len(path) == 1:
+        if not below.size:  # a single threshold
+            result.append(path.at(0))
             continue
+        nearest = path.at(int(below[_best(path.among(below), level - value[below])]))
         crossing = np.flatnonzero((value[:-1] - level) * (value[1:] - level) < 0)
-        if crossing.size:
-            result[i] = _at_slope(meetings[i], path, crossing, level) or result[i]
+        if level - nearest.lipschitz[0] > _TIE * level and crossing.size:
+            nearest = _at_slope(meeting, path, crossing, level, allowed) or nearest
+        result.append(nearest)
     return result
 
 
-def _at_slope(meeting: Meeting, path: Path, crossing: NDArray[np.intp], level: float) -> Path | None:
+def _at_slope(meeting: Meeting, path: Path, crossing: NDArray[np.intp], level: float, allowed: Allowed) -> Path | None:
     """The curve of a given slope between neighbours of a path; of several the one with p nearest 1/2."""
     gentle = path.lipschitz <= level
     positive = np.where(gentle[crossing], path.p[crossing + 1], path.p[crossing])
@@ -371,5 +356,5 @@ def _at_slope(meeting: Meeting, path: Path, crossing: NDArray[np.intp], level: f
     ends = [np.interp(p, path.p, path.lipschitz) - level for p in (positive, negative)]
     _, p = bracketed_roots(excess, positive, negative, ends[0], ends[1], tolerance=np.full(crossing.size, 1e-13))
     found = meeting.follow(path, np.sort(p)).where_found()
-    close = np.flatnonzero(np.abs(found.lipschitz - level) <= 1e-6 * level)
+    close = np.flatnonzero((np.abs(found.lipschitz - level) <= 1e-6 * level) & allowed(found))
     return found.at(int(close[np.argmin(np.abs(found.p[close] - 0.5))])) if close.size else None

@@ -15,7 +15,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import SolverError
 from evenodds.model.budget import best_under, gain_bound, is_small, least_slope, slope_bound
 from evenodds.model.certificate import Certificate
-from evenodds.model.criteria import CRITERIA, chosen_curves
+from evenodds.model.criteria import CRITERIA, check_criterion, chosen_curves
 from evenodds.model.curves import CONTINUOUS, FAMILIES, PUBLISHED, Curve
 from evenodds.model.goals import Constraint, Cost, Objective, constraint_of, objective_of
 from evenodds.model.joint import Group, JointDistribution
@@ -322,15 +322,7 @@ def _is_number(value: object) -> bool:
 
 
 def _check_family_options(family: str, criterion: str, *, keep_individual_odds: bool) -> None:
-    if family == "optimal" and criterion not in ("gentlest", "smoothest"):
-        msg = f"criterion={criterion!r} chooses along a path, and an optimal curve has none. Allowed: 'gentlest'."
-        raise OptionError(msg)
-    if family == "optimal" and criterion == "smoothest":
-        msg = (
-            "criterion='smoothest' compares curves without kinks, and an optimal curve has some. "
-            "Allowed with it: curve='cubic', 'quartic', or 'quadratic' (at p = 1/2)."
-        )
-        raise OptionError(msg)
+    check_criterion(criterion, family)
     if keep_individual_odds and family not in CONTINUOUS:
         msg = (
             f"keep_individual_odds=True needs odds that run from 0 to 1 without a gap, and a {family} curve's may not. "
