@@ -33,6 +33,8 @@ class Moments:
     points : array of shape (n,), ascending
     weights : array of shape (m, n)
         m weightings of the same points, answered together.
+    totals : array of shape (m,), optional
+        What the weights are divided by. Sums of whole weights stay exact when they are divided only afterwards.
 
     Examples
     --------
@@ -41,9 +43,12 @@ class Moments:
     array([1.25, 0.25])
     """
 
-    def __init__(self, points: Floats, weights: Floats) -> None:
+    def __init__(self, points: Floats, weights: Floats, totals: Floats | None = None) -> None:
+        divisor = np.ones((len(weights), 1)) if totals is None else totals[:, None]
         self._sorted = points
-        self._before = np.pad(np.cumsum(weights, axis=1), ((0, 0), (1, 0)))
+        self._before = np.pad(np.cumsum(weights, axis=1), ((0, 0), (1, 0))) / divisor
+        weights = weights / divisor
+        self._single = weights
         self._leaf = min(_LEAF, points.size)
         leaves = -(-points.size // self._leaf)
         padding = leaves * self._leaf - points.size
@@ -87,8 +92,7 @@ class Moments:
         """Centre, half-width, and sums of weight * z^k over the points before each, of shape (m, degree + 1, n + 1)."""
         centre, half = (float(end) for end in _frame(self._sorted[0], self._sorted[-1]))
         z = (self._sorted - centre) / half
-        weights = np.diff(self._before, axis=1)
-        powers = np.stack([weights * z**k for k in range(_DEGREE + 1)], axis=1)
+        powers = np.stack([self._single * z**k for k in range(_DEGREE + 1)], axis=1)
         return centre, half, np.pad(np.cumsum(powers, axis=-1), ((0, 0), (0, 0), (1, 0)))
 
     def _differences(self, first: _Index, last: _Index, origin: Floats, scale: Floats, degree: int) -> Floats:

@@ -262,7 +262,10 @@ def _why_not(meeting: Meeting, path: Path, steepest: float) -> str:
             "Hint: curve='fixed' or 'optimal' reaches it."
         )
     if len(path):
-        return f"{start} whose thresholds stay inside the score range. Hint: allow a larger slope, or give up keep_individual_odds."
+        return (
+            f"{start} whose thresholds stay inside the score range. "
+            "Hint: allow a larger slope, or give up keep_individual_odds."
+        )
     needed = meeting.path(np.array([0.5])).lipschitz[0]
     return (
         f"{start} of slope at most {steepest:.6g}: at p = 1/2 it needs {needed:.6g}, {needed - steepest:.3g} more. "

@@ -55,6 +55,10 @@ class Group:
         """The share of positives."""
         return self.positive_total / self.total
 
+    @property
+    def _totals(self) -> Floats:
+        return np.array([self.negative_total, self.positive_total])
+
     @cached_property
     def shares(self) -> Floats:
         """Row 0: shares of the negatives at each score; row 1: of the positives. Each row sums to 1."""
@@ -64,14 +68,15 @@ class Group:
     def prefix(self) -> tuple[float, Floats, Floats]:
         """The middle of the scores; sums of the shares, and of the shares times (score - middle), before each score."""
         middle = float(self.scores[0] + (self.scores[-1] - self.scores[0]) / 2)
-        sums = [np.cumsum(w, axis=1) for w in (self.shares, self.shares * (self.scores - middle))]
+        counts = np.stack([self.negatives, self.positives])
+        sums = [np.cumsum(w, axis=1) / self._totals[:, None] for w in (counts, counts * (self.scores - middle))]
         share, moment = (_locked(np.pad(total, ((0, 0), (1, 0)))) for total in sums)
         return middle, share, moment
 
     @cached_property
     def moments(self) -> Moments:
         """Ready for (FPR, TPR) of any piecewise polynomial."""
-        return Moments(self.scores, self.shares)
+        return Moments(self.scores, np.stack([self.negatives, self.positives]), self._totals)
 
 
 @dataclass(frozen=True, eq=False)

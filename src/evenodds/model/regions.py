@@ -123,10 +123,10 @@ def roc_of(group: Group) -> Roc:
     known = _ROCS.get(group)
     if known is not None:
         return known
-    rates = np.zeros((2, group.scores.size + 1))
-    rates[:, 1:] = np.cumsum(group.shares[:, ::-1], axis=1)
-    rates[:, -1] = 1.0
-    fpr, tpr = np.minimum(rates, 1.0)
+    # Counted first and divided afterwards, so that whole counts give rates without a drift.
+    counts = (group.negatives, group.negative_total), (group.positives, group.positive_total)
+    fpr, tpr = (np.minimum(np.append(0.0, np.cumsum(count[::-1])) / total, 1.0) for count, total in counts)
+    fpr[-1] = tpr[-1] = 1.0
     roc = _ROCS[group] = Roc(group.scores[::-1], fpr, tpr)
     return roc
 
