@@ -15,6 +15,15 @@ from strategies import CONTINUOUS, FAMILIES, counts, gentlest, joints, reachable
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
 
+def _slope_precision(family):
+    """How well a least slope is determined.
+
+    On a straight run of the ROC a smooth curve leaves the target tangentially as it widens: a change of the width by
+    1e-4 changes the rates by no more than rounding. The linear curve leaves it at an angle.
+    """
+    return 1e-6 if family in ("linear", "fixed") else 1e-3
+
+
 def _residual(curve, member, point):
     got = rates_of(curve, member)
     return max(abs(got.fpr - point.fpr), abs(got.tpr - point.tpr))
@@ -98,7 +107,7 @@ def test_the_gentlest_is_no_steeper_than_any_other_of_the_path(case, family, p):
     meeting = Meeting(member, family, point, "positive")
     best = gentlest(meeting).curve(0)
     others = meeting.single() or meeting.path(np.array([p]))
-    assert all(best.lipschitz <= other.lipschitz * (1 + 1e-9) for other in others)
+    assert all(best.lipschitz <= other.lipschitz * (1 + _slope_precision(family)) for other in others)
 
 
 @given(reachable(), st.sampled_from(FAMILIES), st.floats(0.01, 100), st.floats(-100, 100))
@@ -112,7 +121,7 @@ def test_an_affine_change_of_the_scores_changes_only_the_scale(case, family, fac
     curve = gentlest(Meeting(member, family, point, "positive")).curve(0)
     other = gentlest(Meeting(moved.members[0], family, point, "positive")).curve(0)
     assert _residual(other, moved.members[0], point) <= 1e-11
-    assert other.lipschitz * factor == pytest.approx(curve.lipschitz, rel=1e-5)
+    assert other.lipschitz * factor == pytest.approx(curve.lipschitz, rel=_slope_precision(family))
 
 
 @given(reachable(), st.sampled_from(FAMILIES))
