@@ -133,7 +133,7 @@ def slope_bound(group: Group, point: Point, *, achieved: float, small: bool) -> 
     """
     if achieved == 0:
         return 0.0
-    bound = pooled_slope_bound(group, point)
+    bound = pooled_slope_bound(group, point, achieved)
     if small and not achieved <= bound * (1 + 1e-9):
         bound = max(bound, gentlest_steps(group, point)[1])
     return min(bound, achieved)

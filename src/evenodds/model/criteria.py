@@ -17,6 +17,7 @@ from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import layout
+from evenodds.model.regions import is_least_slope
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 
 __all__ = ["CRITERIA", "check_criterion", "chosen_curves", "randomized_share", "roughness", "score_sensitivity"]
@@ -179,7 +180,7 @@ def _least(meeting: Meeting, measure: Measure, steepest: float, allowed: Allowed
     p = p_grid(meeting.family, _FIRST_LOOK)
     half = meeting.path(np.array([0.5]), steepest) if prune else None
     if half is not None and len(half):
-        if half.lipschitz[0] <= meeting.slope_bound * (1 + _TIE):
+        if is_least_slope(meeting.group, meeting.point, float(half.lipschitz[0])):
             return half  # proven: no rising curve is gentler
         # Only curves that are no steeper than the one at p = 1/2 matter.
         path = meeting.path(p[p != half.p], float(half.lipschitz[0]) * (1 + _TIE)).joined(half)

@@ -37,6 +37,7 @@ __all__ = [
     "arcs_of",
     "blurred",
     "common_region",
+    "is_least_slope",
     "pooled",
     "pooled_slope_bound",
     "roc_of",
@@ -45,6 +46,7 @@ __all__ = [
 ON_CURVE = 1e-12
 """Rates nearer than this are the same point: the error of summing them in another order."""
 _ROCS: WeakKeyDictionary[Group, Roc] = WeakKeyDictionary()  # groups never change, and every stage asks for theirs
+_POOLED: WeakKeyDictionary[Group, Group] = WeakKeyDictionary()
 _FEW_SCORES = 500  # scores whose meeting with a curve makes the first vertices of an arc
 _REFINEMENTS = 6  # each makes the arcs around a point ten times finer
 
@@ -233,6 +235,9 @@ def pooled(group: Group) -> Group:
 
     The blocks of the regression are the edges of the hull, so no regression is run.
     """
+    known = _POOLED.get(group)
+    if known is not None:
+        return known
     roc = roc_of(group)
     kept = roc.hull_vertices
     block = np.repeat(np.arange(kept.size - 1), np.diff(kept))[::-1]  # lowest score first, as the group has them
@@ -240,30 +245,40 @@ def pooled(group: Group) -> Group:
     sides = [np.bincount(block, side) for side in (group.negatives, group.positives)]
     total = sides[0] + sides[1]
     negatives, positives = (here * (side / total)[block] for side in sides)
-    return Group(group.key, group.scores, negatives, positives, group.people)
+    merged = _POOLED[group] = Group(group.key, group.scores, negatives, positives, group.people)
+    return merged
 
 
-def pooled_slope_bound(group: Group, point: Point) -> float:
-    """A slope that no rising curve of the group through the point can fall below: exact where the ROC is concave."""
-    merged = pooled(group)
-    span = float(group.scores[-1] - group.scores[0])
-    if span == 0 or point.tpr - point.fpr <= ON_CURVE:
+def pooled_slope_bound(group: Group, point: Point, achieved: float) -> float:
+    """A slope that no rising curve of the group through the point can fall below: exact where the ROC is concave.
+
+    `achieved` is the slope of some curve through the point, which the bound does not exceed.
+    """
+    if achieved == 0 or point.tpr - point.fpr <= 2 * ON_CURVE:
         return 0.0
-    aim = point.tpr - ON_CURVE  # a bound must not be broken by rounding
+    steep = np.log(min(achieved, 4 / float(np.diff(group.scores).min())))  # steeper ones trace the ROC itself
 
     def shortfall(log_slope: float) -> float:
-        return aim - float(height(*blurred(merged, "linear", float(np.exp(log_slope))), point.fpr))
+        return _pooled_shortfall(group, point, float(np.exp(log_slope)))
 
-    steep = np.log(1 / span)
-    while (more := shortfall(steep)) > 0:
-        steep += np.log(4)
-        if steep > np.log(4 / float(np.diff(group.scores).min())):
-            return float(np.exp(steep)) / 4  # only thresholds reach this far
-    gentle = steep - np.log(4)
+    if (more := shortfall(steep)) > 0:
+        return float(np.exp(steep))
+    gentle, factor = steep - 1e-6, 1e-2
     while (short := shortfall(gentle)) <= 0:
-        gentle -= np.log(4)
+        gentle, steep, more = gentle - factor, gentle, short
+        factor *= 4
     above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-12)
     return float(np.exp(above))
+
+
+def is_least_slope(group: Group, point: Point, slope: float) -> bool:
+    """Whether the pooled ROC proves that no rising curve through the point is gentler than this, but for 1e-9 of it."""
+    return slope == 0 or _pooled_shortfall(group, point, slope * (1 - 1e-9)) > 0
+
+
+def _pooled_shortfall(group: Group, point: Point, slope: float) -> float:
+    """How far below the point the blurred pooled ROC stays; less than rounding counts as nothing."""
+    return point.tpr - ON_CURVE - float(height(*blurred(pooled(group), "linear", slope), point.fpr))
 
 
 def common_region(joint: JointDistribution) -> tuple[Floats, Floats]:

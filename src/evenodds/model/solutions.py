@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import Curve, layout, p_limits, unit_slope
 from evenodds.model.joint import Group, Orientation
-from evenodds.model.regions import ON_CURVE, Point, Roc, pooled_slope_bound, roc_of
+from evenodds.model.regions import ON_CURVE, Point, Roc, roc_of
 
 __all__ = ["P_MAX", "P_MIN", "Meeting", "Path", "p_grid", "search_limits"]
 
@@ -145,11 +144,6 @@ class Meeting:
         # What rounding a threshold to a float changes the odds by, times the width.
         self._noise = 8 * float(np.spacing(max(abs(self._lowest), abs(self._highest))))
         self._plateau = self._flat_positions()
-
-    @cached_property
-    def slope_bound(self) -> float:
-        """A slope that no rising curve through the point can fall below, from the pooled ROC."""
-        return pooled_slope_bound(self.group, self.point)
 
     # -- the two ends of every family, and the fixed curve ---------------------------------------------------------
 
