@@ -136,3 +136,30 @@ def test_negative_orientation_chooses_the_mirror_image():
         one, two = eo.fit(up, **options), eo.fit(down, **options)
         for group in up.groups:
             assert two.curves[group](-scores) == pytest.approx(one.curves[group](scores), abs=1e-9)
+
+
+@pytest.mark.parametrize("criterion", [c for c in CRITERIA if c != "smoothest"])
+@pytest.mark.parametrize("target", [(0.3, 0.5), (0.4, 0.4), "baseline"])
+def test_curves_without_a_choice_are_the_same_by_every_criterion(criterion, target):
+    """Fixed randomisation, lotteries and thresholds have one curve each, whatever the criterion."""
+    joint = eo.datasets.compas()
+    plain = eo.fit(joint, target=target, curve="fixed")
+    assert eo.fit(joint, target=target, curve="fixed", criterion=criterion).group_curves == plain.group_curves
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_group_with_a_hard_threshold_keeps_it(criterion):
+    joint = eo.datasets.credit_risk()
+    policy = eo.fit(joint, target="baseline", curve="cubic", criterion=criterion)
+    assert policy.curves["hispanic"].is_threshold
+    assert policy.certificate.residual <= 1e-12
+    others = [policy.curves[group].lipschitz for group in ("asian", "black", "white")]
+    assert np.isfinite(others).all()
+    if criterion == "even_slopes":
+        assert max(others) == pytest.approx(min(others), rel=1e-6)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_lotteries_have_nothing_to_choose(criterion):
+    policy = eo.fit(eo.datasets.compas(), target=(0.4, 0.4), curve="cubic", criterion=criterion)
+    assert all(curve.is_constant for curve in policy.curves.values())

@@ -70,6 +70,15 @@ def test_bad_questions(policy, arguments, message):
         policy.odds(**arguments)
 
 
+def test_many_groups_are_not_all_listed():
+    counts = {f"g{g:02}": ([1, 2, 3], [50, 30, 20 + g], [20, 30, 50]) for g in range(25)}
+    policy = eo.fit(eo.JointDistribution.from_counts(counts))
+    assert "... and 5 groups more" in str(policy)
+    with pytest.raises(eo.UnknownGroupError, match=r"'g19', ... \(25 in all\)"):
+        policy.odds(1, "x")
+    assert "straight lines from" in str(eo.fit(eo.JointDistribution.from_counts(counts), curve="optimal"))
+
+
 def test_it_says_what_it_is(policy):
     assert repr(policy) == "Policy(4 groups, linear, loss 0.0396, largest slope 0.04159 (hispanic))"
     assert "white: linear from 11.5313 to 66.92" in str(policy)

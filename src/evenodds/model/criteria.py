@@ -328,8 +328,10 @@ def _even_slopes(meetings: Sequence[Meeting], paths: Sequence[Path], allowed: Al
     The largest slope is at least the greatest of the groups' least ones; at that level the others follow their paths
     to the same slope, by a root in p between two neighbouring curves of which one is gentler and one is not.
     """
-    finite = [path for path in paths if np.isfinite(path.lipschitz).any()]
-    level = max((float(path.lipschitz.min()) for path in finite), default=np.inf)
+    least = [float(path.lipschitz.min()) for path in paths]
+    if np.isinf(least).all():
+        return [path.at(0) for path in paths]
+    level = max(slope for slope in least if np.isfinite(slope))
     result = []
     for meeting, path in zip(meetings, paths, strict=True):
         value = path.lipschitz

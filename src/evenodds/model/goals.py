@@ -80,11 +80,6 @@ class Constraint:
             return np.array([[1 - member.base_rate, member.base_rate] for member in joint.members])
         return np.tile([1.0, 0.0] if rate == "fpr" else [0.0, 1.0], (len(joint.members), 1))
 
-    def spread(self, joint: JointDistribution, points: Sequence[Point]) -> float:
-        """The largest difference between two groups in any constrained rate."""
-        rates = np.array([[point.fpr, point.tpr] for point in points])
-        return max(float(np.ptp((rates * self.coefficients(joint, rate)).sum(axis=1))) for rate in self.rates)
-
 
 def constraint_of(name: object, tolerance: float) -> Constraint:
     """The constraint by its name; aliases are resolved."""
