@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evenodds.geometry.hull import height
+from evenodds.geometry.hull import height, height_before
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["Polyline", "best_below", "height_before"]
+__all__ = ["Polyline", "best_below"]
 
 Polyline = tuple[Floats, Floats]
 
@@ -94,14 +94,6 @@ def _with_crossings(polylines: Sequence[Polyline], at: Floats) -> Floats:
             break
         at = np.union1d(at, new)
     return at
-
-
-def height_before(x: Floats, y: Floats, at: Floats) -> Floats:
-    """The height just left of `at`: a vertical run counts with its lower end."""
-    right = np.clip(np.searchsorted(x, at, side="left"), 1, x.size - 1)
-    run = x[right] - x[right - 1]
-    share = np.where(run > 0, np.clip((at - x[right - 1]) / np.where(run > 0, run, 1.0), 0.0, 1.0), 0.0)
-    return np.asarray(y[right - 1] + share * (y[right] - y[right - 1]))
 
 
 def _feet(polylines: Sequence[Polyline], at: Floats, point: tuple[float, float]) -> Floats:

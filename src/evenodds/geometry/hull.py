@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["concave_hull", "height", "lower_envelope"]
+__all__ = ["concave_hull", "height", "height_before", "lower_envelope"]
 
 _FEW = 256  # points that are quicker one by one
 _WORTH_IT = 0.95  # share of points left by a pass after which another one does not pay
@@ -58,8 +58,23 @@ def height(x: Floats, y: Floats, at: ArrayLike) -> Floats:
     array([0.4, 0.7, 1. ])
     """
     right = np.minimum(np.searchsorted(x, at, side="right"), x.size - 1)
-    run = x[right] - x[right - 1]
-    share = np.where(run > 0, np.clip((at - x[right - 1]) / np.where(run > 0, run, 1.0), 0.0, 1.0), 1.0)
+    return _between(x, y, at, right, on_vertical=1.0)
+
+
+def height_before(x: Floats, y: Floats, at: ArrayLike) -> Floats:
+    """The height just left of `at`: a vertical run counts with its lower end.
+
+    >>> height_before(np.array([0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.2, 0.8, 1.0]), [0.5, 0.75])
+    array([0.2, 0.9])
+    """
+    right = np.clip(np.searchsorted(x, at, side="left"), 1, x.size - 1)
+    return _between(x, y, at, right, on_vertical=0.0)
+
+
+def _between(x: Floats, y: Floats, at: ArrayLike, right: NDArray[np.intp], *, on_vertical: float) -> Floats:
+    """Heights on the edges that end in the vertices `right`; on a vertical edge at a share of it."""
+    run, past = x[right] - x[right - 1], np.asarray(at, dtype=np.float64) - x[right - 1]
+    share = np.where(run > 0, np.clip(past / np.where(run > 0, run, 1.0), 0.0, 1.0), on_vertical)
     return np.asarray(y[right - 1] + share * (y[right] - y[right - 1]))
 
 

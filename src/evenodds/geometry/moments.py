@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats, Pieces
 
-__all__ = ["Moments"]
+__all__ = ["Moments", "combined"]
 
 _DEGREE = 4  # the quartic is the highest polynomial there is
 _LEAF = 256  # points that are summed one by one
@@ -62,7 +62,7 @@ class Moments:
 
         With `quick` it may be off by 1e-13 of the total weight.
         """
-        return np.asarray(np.einsum("...bk,...bkm->...m", pieces.coefficients, self.local(pieces, quick=quick)))
+        return combined(pieces.coefficients, self.local(pieces, quick=quick))
 
     def local(self, pieces: Pieces, *, quick: bool = False) -> Floats:
         """Sum of weight * u^k over the points of each piece, of shape (..., B, d + 1, m).
@@ -174,6 +174,11 @@ class Moments:
             centre, half, moments = up_centre, up_half, joined
             levels.append((centre, half, moments))
         return levels
+
+
+def combined(coefficients: Floats, local: Floats) -> Floats:
+    """The expectation of piecewise polynomials with these coefficients in the variables of `Moments.local`."""
+    return np.asarray(np.einsum("...bk,...bkm->...m", coefficients, local))
 
 
 def _frame(lo: Floats, hi: Floats) -> tuple[Floats, Floats]:

@@ -78,12 +78,9 @@ def _onto_arcs(
 
 
 def least_slope(
-    joint: JointDistribution, family: str, objective: Objective, constraint: Constraint, max_loss: float
+    joint: JointDistribution, family: str, objective: Objective, constraint: Constraint, needed: float
 ) -> float:
-    """The least slope budget that gives up at most `max_loss` of the family's unlimited gain."""
-    if max_loss == 0:
-        return float("inf")
-    needed = objective.gain(best_under(joint, family, np.inf, objective, constraint)) - max_loss
+    """The least slope budget with which curves of a family gain what is needed, less than without a budget."""
 
     def excess(log_slope: float) -> float:
         return needed - objective.gain(best_under(joint, family, float(np.exp(log_slope)), objective, constraint))
@@ -131,8 +128,6 @@ def slope_bound(group: Group, point: Point, *, achieved: float, small: bool) -> 
     The pooled ROC gives a bound in O(n); where it does not prove the achieved slope least, and the table is small, the
     linear program gives the least slope itself.
     """
-    if achieved == 0:
-        return 0.0
     bound = pooled_slope_bound(group, point, achieved)
     if small and not achieved <= bound * (1 + 1e-9):
         bound = max(bound, gentlest_steps(group, point)[1])

@@ -16,7 +16,7 @@ from evenodds.errors import OptionError, UnreachableError
 from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
-from evenodds.model.curves import layout
+from evenodds.model.curves import CERTAIN, is_random, layout
 from evenodds.model.regions import is_least_slope
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 
@@ -32,7 +32,6 @@ _VALLEYS = 3  # how many local minima of the first look are followed to their bo
 _FINEST = 1e-8  # the step in p at which the search ends
 _SETTLED = 3  # rounds without a better p after which it is at a kink
 _ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
-_CERTAIN = 1e-12  # odds nearer than this to 0 or 1 are certain
 
 Measure = Callable[[Path], Floats]
 Allowed = Callable[[Path], NDArray[np.bool_]]
@@ -146,7 +145,7 @@ def score_sensitivity(path: Path, meeting: Meeting) -> Floats:
 def randomized_share(path: Path, meeting: Meeting) -> Floats:
     """The share of the group whose odds are neither 0 nor 1."""
     if np.isinf(path.t0).any():
-        return np.where((path.p <= _CERTAIN) | (path.p >= 1 - _CERTAIN), 0.0, 1.0)
+        return np.where(is_random(path.p), 1.0, 0.0)
     scores = meeting.group.scores
     before = np.append(0.0, np.cumsum(meeting.group.negatives + meeting.group.positives)) / meeting.group.total
     share = np.full(path.p.shape, np.nan)
@@ -154,10 +153,9 @@ def randomized_share(path: Path, meeting: Meeting) -> Floats:
     if path.family == "fixed":
         curve = path.curve(0)
         own = curve(scores if curve.orientation == "positive" else -scores)
-        uncertain = (own > _CERTAIN) & (own < 1 - _CERTAIN)
-        return np.array([float(np.diff(before)[uncertain].sum())])
+        return np.array([float(np.diff(before)[is_random(own)].sum())])
     width = (path.t1 - path.t0)[known]
-    lo, hi = (meeting.where_unit_odds_are(odds, path.p[known]) for odds in (_CERTAIN, 1 - _CERTAIN))
+    lo, hi = (meeting.where_unit_odds_are(odds, path.p[known]) for odds in (CERTAIN, 1 - CERTAIN))
     first = np.searchsorted(scores, path.t0[known] + lo * width, side="right")
     last = np.searchsorted(scores, path.t0[known] + hi * width, side="left")
     share[known] = np.where(width > 0, before[np.maximum(last, first)] - before[first], 0.0)
@@ -314,7 +312,7 @@ def _narrowest_window(values: Sequence[Floats]) -> tuple[float, float]:
         seen[owner[stop]] += 1
         while missing == 0:
             width = float(flat[stop] - flat[start])
-            if width < best[0] - _CERTAIN:
+            if width < best[0] - CERTAIN:
                 best = (width, float(flat[start]), float(flat[stop]))
             seen[owner[start]] -= 1
             missing += seen[owner[start]] == 0

@@ -29,12 +29,23 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
 
-__all__ = ["CONTINUOUS", "FAMILIES", "PUBLISHED", "Curve", "layout", "linear_system", "p_limits", "unit_slope"]
+__all__ = [
+    "CERTAIN",
+    "CONTINUOUS",
+    "FAMILIES",
+    "PUBLISHED",
+    "Curve",
+    "is_random",
+    "layout",
+    "linear_system",
+    "p_limits",
+    "unit_slope",
+]
 
 CONTINUOUS = ("linear", "quadratic", "cubic", "quartic")
 PUBLISHED = ("fixed", *CONTINUOUS)
@@ -47,6 +58,15 @@ _FAR = 1e300  # beyond every threshold
 _STRAIGHT = 1e-9  # a change of slope, relative to the largest, that is none
 # The largest slope of s on [0, 1].
 _HALF_SLOPE = {"linear": 1.0, "quadratic": 2.0, "cubic": 1.5}
+
+
+CERTAIN = 1e-12
+"""Odds nearer than this to 0 or 1 are certain."""
+
+
+def is_random(odds: Floats) -> NDArray[np.bool_]:
+    """Which odds are neither 0 nor 1, so that chance decides."""
+    return (odds > CERTAIN) & (odds < 1 - CERTAIN)
 
 
 def p_limits(family: str) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from evenodds.model.goals import Constraint, Cost, Objective, constraint_of, obj
 from evenodds.model.joint import Group, JointDistribution
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
-from evenodds.model.regions import Point, Roc, roc_of
+from evenodds.model.regions import Point, roc_of
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 from evenodds.model.target import TargetLike, check_reach, chosen_target
 
@@ -99,18 +99,22 @@ def fit(
     goal = objective_of(objective, joint, constraint)
     loss = _checked_budget(family, constraint, max_slope, max_loss, target)
     _check_family_options(family, criterion, keep_individual_odds=keep_individual_odds)
-    rocs = [roc_of(member) for member in joint.members]
-    _warn_of_weak_groups(joint, rocs)
+    _warn_of_weak_groups(joint)
 
+    unlimited = best_under(joint, family, np.inf, goal, constraint)
+    if max_slope is not None:
+        slope = float(max_slope)
+    elif target is not None or loss == 0:
+        slope = float("inf")
+    else:
+        slope = least_slope(joint, family, goal, constraint, goal.gain(unlimited) - loss)
     if target is not None:
-        slope = float("inf") if max_slope is None else float(max_slope)
         points = [chosen_target(joint, target)] * len(joint.members)
     else:
-        slope = least_slope(joint, family, goal, constraint, loss) if max_slope is None else float(max_slope)
-        points = best_under(joint, family, slope, goal, constraint)
+        points = unlimited if np.isinf(slope) else best_under(joint, family, slope, goal, constraint)
     inside = joint.score_range if keep_individual_odds else None
-    curves = _curves_through(joint, rocs, family, points, criterion, slope, inside)
-    certificate = _certified(joint, family, constraint, goal, slope, points, curves)
+    curves = _curves_through(joint, family, points, criterion, slope, inside)
+    certificate = _certified(joint, constraint, goal, slope, points, curves, goal.gain(unlimited))
     if certificate.residual > _MATERIAL:
         text = (
             f"The rates miss their points by up to {certificate.residual:.1e}: the scores vary too little compared "
@@ -122,7 +126,6 @@ def fit(
 
 def _curves_through(
     joint: JointDistribution,
-    rocs: Sequence[Roc],
     family: str,
     points: Sequence[Point],
     criterion: str,
@@ -130,13 +133,13 @@ def _curves_through(
     inside: tuple[float, float] | None,
 ) -> list[Curve]:
     """A curve for each group through its point, within the slope budget and the score range."""
-    for member, roc, point in zip(joint.members, rocs, points, strict=True):
-        check_reach(member.key, roc, point)
+    for member, point in zip(joint.members, points, strict=True):
+        check_reach(member.key, roc_of(member), point)
     if family == "optimal":
         return [_optimal(joint, member, point, slope) for member, point in zip(joint.members, points, strict=True)]
     meetings = [
-        Meeting(member, family, point, joint.orientation, roc, hard=bool(np.isinf(slope)))
-        for member, roc, point in zip(joint.members, rocs, points, strict=True)
+        Meeting(member, family, point, joint.orientation, hard=bool(np.isinf(slope)))
+        for member, point in zip(joint.members, points, strict=True)
     ]
     upward = inside if inside is None or joint.orientation == "positive" else (-inside[1], -inside[0])
     paths = chosen_curves(meetings, criterion, steepest=slope, inside=upward)
@@ -177,12 +180,12 @@ def _check_slope(group: str, curve: Curve, slope: float) -> None:
 
 def _certified(
     joint: JointDistribution,
-    family: str,
     constraint: Constraint,
     goal: Objective,
     slope: float,
     points: Sequence[Point],
     curves: Sequence[Curve],
+    unlimited: float,
 ) -> Certificate:
     """Recompute everything from the final curves, and bound it."""
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
@@ -193,7 +196,6 @@ def _certified(
         slope_bound(member, point, achieved=c.lipschitz, small=small)
         for member, point, c in zip(joint.members, points, curves, strict=True)
     )
-    unlimited = goal.gain(best_under(joint, family, np.inf, goal, constraint))
     return Certificate(
         constraints=constraint.name,
         tolerance=constraint.tolerance,
@@ -264,9 +266,8 @@ def solutions(
     point = chosen_target(joint, target)
     paths = []
     for member in joint.members:
-        roc = roc_of(member)
-        check_reach(member.key, roc, point)
-        meeting = Meeting(member, family, point, joint.orientation, roc)
+        check_reach(member.key, roc_of(member), point)
+        meeting = Meeting(member, family, point, joint.orientation)
         paths.append(meeting.single() or meeting.path(at))
     return Solutions(point, joint.groups, tuple(paths))
 
@@ -343,23 +344,24 @@ def _checked_p(p: ArrayLike, family: str) -> Floats:
     return at
 
 
-def _warn_of_weak_groups(joint: JointDistribution, rocs: Sequence[Roc]) -> None:
-    for member, roc in zip(joint.members, rocs, strict=True):
-        for text in _weaknesses(member, roc):
+def _warn_of_weak_groups(joint: JointDistribution) -> None:
+    for member in joint.members:
+        for text in _weaknesses(member):
             warnings.warn(text, EvenoddsWarning, stacklevel=3)
 
 
-def _weaknesses(member: Group, roc: Roc) -> list[str]:
+def _weaknesses(member: Group) -> list[str]:
     found = []
+    auc = roc_of(member).auc
     negatives, positives = member.people
     if min(negatives, positives) < _SMALL:
         found.append(
             f"Group {member.key!r} is very small: {negatives:g} negatives and {positives:g} positives. "
             "Its rates on other people may differ a lot from those it was fitted on."
         )
-    if roc.auc < 0.5:  # noqa: PLR2004 a coin
+    if auc < 0.5:  # noqa: PLR2004 a coin
         found.append(
-            f"The score ranks group {member.key!r} backwards: its AUC is {roc.auc:.4f}, below 1/2. "
+            f"The score ranks group {member.key!r} backwards: its AUC is {auc:.4f}, below 1/2. "
             "Little but the diagonal is in its reach, and in that of every policy that treats all groups alike. "
             "Hint: check orientation=, or the score itself."
         )

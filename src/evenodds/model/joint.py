@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenodds.errors import DataError, one_of
 from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
-from evenodds.model.keys import GroupLike, encode, key_of
+from evenodds.model.keys import GroupLike, encode, owners
 
 __all__ = ["Group", "JointDistribution", "Orientation"]
 
@@ -178,11 +178,7 @@ class JointDistribution:
         if not counts:
             msg = "The table is empty: no group was given."
             raise DataError(msg)
-        owner: dict[str, object] = {}
-        for name in counts:
-            if (first := owner.setdefault(key_of(name), name)) != name:
-                msg = f"Two different groups would share the key {key_of(name)!r}: {first!r} and {name!r}."
-                raise DataError(msg)
+        owner = owners(counts)
         members = []
         for key in sorted(owner):
             entry = counts[owner[key]]

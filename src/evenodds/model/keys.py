@@ -6,7 +6,7 @@ key (1 and "1", or ("a, b", "c") and ("a", "b, c")) are an error, since nobody c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenodds.errors import DataError
 
-__all__ = ["Codes", "GroupLike", "encode", "key_of"]
+__all__ = ["Codes", "GroupLike", "encode", "key_of", "owners"]
 
 Codes = NDArray[np.intp]
 GroupLike = Any
@@ -59,19 +59,23 @@ def encode(group: GroupLike) -> tuple[Codes, tuple[str, ...]]:
     return _by_key(codes, values)
 
 
-def _by_key(codes: Codes, values: Sequence[tuple[object, ...]]) -> tuple[Codes, tuple[str, ...]]:
-    """Renumber the codes so that the keys come out sorted; refuse two values with one key."""
-    owner: dict[str, tuple[object, ...]] = {}
+def owners(values: Iterable[object]) -> dict[str, object]:
+    """Which value each key stands for; refuse two different values with one key."""
+    owner: dict[str, object] = {}
     for value in values:
         first = owner.setdefault(key_of(value), value)
         if first != value:
-            one, two = (v[0] if len(v) == 1 else v for v in (first, value))
             msg = (
-                f"Two different groups would share the key {key_of(value)!r}: {one!r} and {two!r}. "
+                f"Two different groups would share the key {key_of(value)!r}: {first!r} and {value!r}. "
                 "Hint: rename one of the values."
             )
             raise DataError(msg)
-    keys = sorted(owner)
+    return owner
+
+
+def _by_key(codes: Codes, values: Sequence[tuple[object, ...]]) -> tuple[Codes, tuple[str, ...]]:
+    """Renumber the codes so that the keys come out sorted; refuse two values with one key."""
+    keys = sorted(owners(value[0] if len(value) == 1 else value for value in values))
     position = {key: i for i, key in enumerate(keys)}
     order = np.array([position[key_of(value)] for value in values], dtype=np.intp)
     return order[codes], tuple(keys)

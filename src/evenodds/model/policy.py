@@ -17,16 +17,20 @@ from evenodds.model.joint import Group, Orientation
 from evenodds.model.keys import Codes, GroupLike, encode, key_of
 from evenodds.model.regions import Point
 
-__all__ = ["Policy", "describe", "rates_of"]
+__all__ = ["Policy", "describe", "odds_of", "rates_of"]
 
 
 _MANY = 20  # groups that are listed one by one
 
 
+def odds_of(curve: Curve, group: Group) -> Floats:
+    """The odds at a group's scores, in the group's own order."""
+    return curve(group.scores if curve.orientation == "positive" else -group.scores)
+
+
 def rates_of(curve: Curve, group: Group) -> Point:
     """(FPR, TPR) of a curve for a group, summed directly over the group's scores."""
-    scores = group.scores if curve.orientation == "positive" else -group.scores
-    fpr, tpr = group.shares @ curve(scores)
+    fpr, tpr = group.shares @ odds_of(curve, group)
     return Point(float(fpr), float(tpr))
 
 

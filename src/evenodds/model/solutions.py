@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.geometry.moments import Moments
+from evenodds.geometry.moments import Moments, combined
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import Curve, layout, p_limits, unit_slope
 from evenodds.model.joint import Group, Orientation
-from evenodds.model.regions import ON_CURVE, Point, Roc, roc_of
+from evenodds.model.regions import ON_CURVE, Point, roc_of
 
 __all__ = ["P_MAX", "P_MIN", "Meeting", "Path", "p_grid", "search_limits"]
 
@@ -130,7 +130,6 @@ class Meeting:
         family: str,
         point: Point,
         orientation: Orientation,
-        roc: Roc | None = None,
         *,
         hard: bool = True,
     ) -> None:
@@ -139,7 +138,7 @@ class Meeting:
         self.family = family
         self.point = point
         self.orientation = orientation
-        self.roc = roc_of(group) if roc is None else roc
+        self.roc = roc_of(group)
         self._lowest, self._highest = float(group.scores[0]), float(group.scores[-1])
         # What rounding a threshold to a float changes the odds by, times the width.
         self._noise = 8 * float(np.spacing(max(abs(self._lowest), abs(self._highest))))
@@ -172,22 +171,21 @@ class Meeting:
         f, t = self.point.fpr, self.point.tpr
         fpr, tpr, scores = self.roc.fpr, self.roc.tpr, self.roc.scores
         gap = self.roc.height(f) - t
+        if abs(gap) <= ON_CURVE:
+            return self._on_edge(np.arange(fpr.size))
         if gap < 0 and abs(self.roc.hull_height(f) - t) <= ON_CURVE:
-            return self._across_dent()
+            return self._on_edge(self.roc.hull_vertices)
         # This vertex and those after it lie to the right of the point and, unless it is in a dent, above it.
         beyond = max(int(np.searchsorted(fpr, f)), 0 if gap < 0 else int(np.searchsorted(tpr, t)))
         starts = np.flatnonzero((fpr <= f) & (tpr <= t) & (np.arange(fpr.size) < beyond))
-        if abs(gap) <= ON_CURVE:  # on an edge of the polyline, whose ends are then the only chord
-            starts = starts[-1:]
         angle = np.arctan2(tpr[beyond:] - t, fpr[beyond:] - f)
         chord = np.arctan2(t - tpr[starts], f - fpr[starts])
         # Seen from the point, the polyline beyond turns down from the vertical, and the chord meets it where its
         # direction is first passed; in a dent, above the polyline, it turns up to the hull instead.
-        if gap >= -ON_CURVE:
+        if gap > 0:
             met = np.searchsorted(-np.minimum.accumulate(angle), -chord)
         else:
             met = np.searchsorted(np.maximum.accumulate(angle), chord)
-        met = np.zeros_like(met) if abs(gap) <= ON_CURVE else met
         meets = beyond + met < fpr.size
         v, end = starts[meets], beyond + met[meets]
         # E = vertex before + share * edge, from the cross products of the chord with both ends of the edge.
@@ -201,10 +199,9 @@ class Meeting:
         i = int(np.argmin(np.abs(p - 0.5)))
         return self._one(float(scores[end[i] - 1]), self.roc.threshold(int(v[i])), float(p[i]), float(share[i] * p[i]))
 
-    def _across_dent(self) -> Path:
-        """The point on an edge of the hull that bridges a dent: a mix of the two thresholds at its ends."""
+    def _on_edge(self, vertices: NDArray[np.intp]) -> Path:
+        """The point on an edge of the ROC, or of its hull over a dent: a mix of the two thresholds at its ends."""
         f, t = self.point.fpr, self.point.tpr
-        vertices = self.roc.hull_vertices
         along = self.roc.fpr[vertices] + self.roc.tpr[vertices]
         i = int(np.clip(np.searchsorted(along, f + t), 1, vertices.size - 1))
         v, end = vertices[i - 1], vertices[i]
@@ -256,9 +253,9 @@ class Meeting:
         Any curve inside the gap has FPR = f*, whatever its position; the leftmost, from the gap's lower end, has the
         highest TPR, so it is the one to follow.
         """
-        has = self.group.shares[0] > 0
-        scores, above = self.group.scores[has], np.cumsum(self.group.shares[0][has][::-1])[::-1]
-        above = np.append(above, 0.0)  # share of negatives at or above each score, then nobody
+        has = self.group.negatives > 0
+        scores = self.group.scores[has]
+        above = np.append(self.roc.fpr[:0:-1][has], 0.0)  # share of negatives at or above each score, then nobody
         hit = int(np.argmin(np.abs(above - self.point.fpr)))
         if hit == 0 or abs(above[hit] - self.point.fpr) > _SLACK:
             return None
@@ -390,15 +387,14 @@ class Meeting:
             a, b = t0[live], t1[live]
             pieces = layout(self.family, a, b, p[live])
             local = self.group.moments.local(pieces, quick=quick)
-            miss = np.einsum("...bk,...bkm->...m", pieces.coefficients, local) - target
+            miss = combined(pieces.coefficients, local) - target
             error[live] = np.abs(miss).max(axis=-1)
             # d odds / d t1 = -slope x and d odds / d t0 = slope (x - 1), with x = (r - t0) / (t1 - t0).
             slope = pieces.derivative()
             by_t1 = -slope.times_affine(-a / (b - a), 1 / (b - a)).coefficients
             by_t0 = -by_t1
             by_t0[..., :-1] -= slope.coefficients
-            jacobian = [np.einsum("...bk,...bkm->...m", c, local) for c in (by_t0, by_t1)]
-            (f0, h0), (f1, h1) = (j.T for j in jacobian)
+            (f0, h0), (f1, h1) = (combined(c, local).T for c in (by_t0, by_t1))
             det = f0 * h1 - f1 * h0
             isolated[live] = np.abs(det) > _SINGULAR * (np.abs(f0 * h1) + np.abs(f1 * h0))
             ok = ((error[live] > np.maximum(_EXACT, self._noise / (b - a))) | quick) & (np.abs(det) > 0)

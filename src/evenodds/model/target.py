@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenodds.errors import OptionError, UnreachableError
-from evenodds.geometry.envelope import Polyline, best_below, height_before
-from evenodds.geometry.hull import height
+from evenodds.geometry.envelope import Polyline, best_below
+from evenodds.geometry.hull import height, height_before
 from evenodds.geometry.pieces import Floats
 from evenodds.model.goals import Constraint, Objective, Rate
 from evenodds.model.joint import JointDistribution

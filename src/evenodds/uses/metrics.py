@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike
 
 from evenodds.errors import DataError
 from evenodds.geometry.pieces import Floats
-from evenodds.model.curves import Curve
+from evenodds.model.curves import Curve, is_random
 from evenodds.model.joint import JointDistribution
-from evenodds.model.policy import Policy, rates_of
+from evenodds.model.policy import Policy, odds_of, rates_of
 
 __all__ = ["GroupMetrics", "IndividualOdds", "Metrics", "individual_odds", "metrics", "metrics_of", "odds_distance"]
 
 _SAME = 1e-9  # odds nearer than this are the same odds
-_CERTAIN = 1e-12  # odds nearer than this to 0 or 1 are certain
 
 
 @dataclass(frozen=True)
@@ -145,8 +144,7 @@ def metrics_of(curves: Mapping[str, Curve], joint: JointDistribution, score_rang
         curve = curves[member.key]
         point = rates_of(curve, member)
         positive = member.base_rate
-        odds = curve(member.scores if curve.orientation == "positive" else -member.scores)
-        open_odds = (odds > _CERTAIN) & (odds < 1 - _CERTAIN)
+        by_chance = is_random(odds_of(curve, member))
         measured.append(
             GroupMetrics(
                 group=member.key,
@@ -155,7 +153,7 @@ def metrics_of(curves: Mapping[str, Curve], joint: JointDistribution, score_rang
                 tpr=point.tpr,
                 accuracy=positive * point.tpr + (1 - positive) * (1 - point.fpr),
                 selection_rate=positive * point.tpr + (1 - positive) * point.fpr,
-                randomized=float((member.negatives + member.positives)[open_odds].sum()) / member.total,
+                randomized=float((member.negatives + member.positives)[by_chance].sum()) / member.total,
                 lipschitz=curve.lipschitz,
             )
         )
