@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from engines import Engines
 
 settings.register_profile(
     "evenodds",
@@ -15,3 +18,11 @@ settings.register_profile(
 )
 settings.register_profile("thorough", parent=settings.get_profile("evenodds"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "evenodds"))
+
+
+@pytest.fixture(scope="session")
+def engines():
+    """Every kind of data frame; what was started is stopped."""
+    found = Engines()
+    yield found
+    found.stop()

@@ -31,6 +31,7 @@ from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
 from evenodds.model.regions import Point
+from evenodds.uses.apply import apply
 from evenodds.uses.compare import Comparison, compare
 from evenodds.uses.frontier import Frontier, frontier
 from evenodds.uses.metrics import (
@@ -64,6 +65,7 @@ __all__ = [
     "Solutions",
     "UnknownGroupError",
     "UnreachableError",
+    "apply",
     "compare",
     "datasets",
     "fit",

@@ -29,6 +29,7 @@ __all__ = [
     "OptionError",
     "UnknownGroupError",
     "UnreachableError",
+    "did_you_mean",
     "one_of",
 ]
 
@@ -72,7 +73,16 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
     words = list(allowed)
     if isinstance(value, str) and value in words:
         return value
-    nearest = difflib.get_close_matches(str(value), words, n=1)
-    hint = f" Hint: did you mean {nearest[0]!r}?" if nearest else ""
-    msg = f"{name}={value!r} is not known. Allowed: {', '.join(words)}.{hint}"
+    msg = f"{name}={value!r} is not known. Allowed: {', '.join(words)}.{did_you_mean(value, words)}"
     raise OptionError(msg)
+
+
+def did_you_mean(value: object, words: Iterable[str]) -> str:
+    """A hint that offers the nearest word, whatever its case; empty where none is near.
+
+    >>> did_you_mean("Race", ["race", "sex"])
+    " Hint: did you mean 'race'?"
+    """
+    by_lower = {str(word).lower(): word for word in words}
+    nearest = difflib.get_close_matches(str(value).lower(), by_lower, n=1)
+    return f" Hint: did you mean {by_lower[nearest[0]]!r}?" if nearest else ""

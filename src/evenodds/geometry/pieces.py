@@ -5,13 +5,15 @@ coefficients of a polynomial in a variable local to it,
 
     value(r) = c_0 + c_1 u + c_2 u^2 + ...,    u = (r - origin) / scale,    for r between lo and hi.
 
-The local variable keeps every digit of a narrow curve far from zero. Arrays may carry leading axes: a batch of K
-curves has `lo` of shape (K, B), and what is said of one curve holds for each of them.
+The local variable keeps every digit of a narrow curve far from zero. It is computed as (r - origin) * (1 / scale): some
+engines divide by a constant in that way, and odds shall be the same bits in all of them. Arrays may carry leading axes:
+a batch of K curves has `lo` of shape (K, B), and what is said of one curve holds for each of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -82,6 +84,11 @@ class Pieces:
         """The points where one piece ends and the next begins."""
         return self.lo[..., 1:]
 
+    @cached_property
+    def rate(self) -> Floats:
+        """1 / scale."""
+        return 1 / self.scale
+
     def _piece_of(self, r: Floats) -> NDArray[np.intp]:
         return np.searchsorted(self.breaks, r, side="right" if self.closed == "left" else "left")
 
@@ -89,7 +96,7 @@ class Pieces:
         """Evaluate one piecewise polynomial (no leading axes) at r."""
         at = np.asarray(r, dtype=np.float64)
         piece = self._piece_of(at)
-        u = (at - self.origin[piece]) / self.scale[piece]
+        u = (at - self.origin[piece]) * self.rate[piece]
         value = self.coefficients[piece, -1]
         for power in range(self.coefficients.shape[-1] - 2, -1, -1):
             value = value * u + self.coefficients[piece, power]

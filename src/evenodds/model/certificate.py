@@ -41,6 +41,8 @@ class Certificate:
     smaller_is_better: bool
     bound_by: str
     """How the bounds were proven: "linear program" or "pooled ROC"."""
+    resolution: float = 0.0
+    """What the scores were rounded to before fitting; 0 where they were not."""
 
     @property
     def points(self) -> Mapping[str, Point]:
@@ -51,6 +53,18 @@ class Certificate:
     def slope_bound(self) -> Mapping[str, float]:
         """For each group a slope that no rising curve through its point can fall below."""
         return MappingProxyType(dict(zip(self.groups, self.slope_bounds, strict=True)))
+
+    @property
+    def rate_error(self) -> Mapping[str, float]:
+        """How far each group's rates can be off for the scores before rounding: at most L_R * resolution / 2.
+
+        A rounded score is at most half the resolution away, so odds with the largest slope L_R change by no more
+        than that, and so does their mean. Where the odds jump nothing is proven: 1.
+        """
+        return MappingProxyType({g: self._rate_error(slope) for g, slope in zip(self.groups, self.slopes, strict=True)})
+
+    def _rate_error(self, slope: float) -> float:
+        return min(1.0, slope * self.resolution / 2) if self.resolution else 0.0
 
     @property
     def residual(self) -> float:
@@ -99,6 +113,12 @@ class Certificate:
         slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
         told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
         lines.append(f"Proven: largest slopes, and what no rising curve through the same point can fall below: {told}.")
+        if self.resolution:
+            off = ", ".join(f"{group} {error:.2g}" for group, error in self.rate_error.items())
+            lines.append(
+                f"Proven: scores were rounded to {self.resolution:g} before fitting, which moves each rate by no more "
+                f"than half of that times the slope: {off}. All else is about the rounded scores."
+            )
         lines.append("Not proven: how the rates turn out for other people; they differ by chance.")
         return "\n".join(lines)
 

@@ -55,6 +55,7 @@ FAMILIES = (*PUBLISHED, "optimal")
 # s(u) of the two-piece families, coefficients of u^0, u^1, ...
 _HALVES = {"linear": np.array([0.0, 1]), "quadratic": np.array([0.0, 0, 1]), "cubic": np.array([0.0, 0, 3, -2])}
 _FAR = 1e300  # beyond every threshold
+_NARROW = 1e-300  # below it 1 / width is no number
 _STRAIGHT = 1e-9  # a change of slope, relative to the largest, that is none
 # The largest slope of s on [0, 1].
 _HALF_SLOPE = {"linear": 1.0, "quadratic": 2.0, "cubic": 1.5}
@@ -219,6 +220,9 @@ class Curve:
         if np.isinf(self.width) and not np.isinf(start):
             msg = f"The thresholds {self.t0:g} and {self.t1:g} are too far apart for floating-point numbers."
             raise OptionError(msg)
+        if 0 < self.width < _NARROW:
+            msg = f"The thresholds {self.t0!r} and {self.t1!r} are too near each other for floating-point numbers."
+            raise OptionError(msg)
         self._check_p()
 
     def _check_p(self) -> None:
@@ -345,7 +349,7 @@ class Curve:
 
     def _piece_value(self, piece: int, r: float) -> float:
         pieces = self.pieces
-        u = (r - pieces.origin[piece]) / pieces.scale[piece]
+        u = (r - pieces.origin[piece]) * pieces.rate[piece]
         return float(np.polynomial.polynomial.polyval(u, pieces.coefficients[piece]))
 
 

@@ -212,6 +212,7 @@ def _certified(
         unlimited=goal.reported(unlimited),
         smaller_is_better=goal.smaller_is_better,
         bound_by=by,
+        resolution=joint.resolution,
     )
 
 

@@ -8,18 +8,20 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenodds.errors import DataError, one_of
+from evenodds.frames import is_lazy, opened
 from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
+from evenodds.model.cells import Cells, Columns, check_group_kinds, counted
+from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
 from evenodds.model.keys import GroupLike, encode, owners
 
 __all__ = ["Group", "JointDistribution", "Orientation"]
 
 Orientation = Literal["positive", "negative"]
 ORIENTATIONS = ("positive", "negative")
-_HUGE = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ class Group:
 class JointDistribution:
     """All that is known of the past: how scores and labels fall within each group.
 
-    Make one with `from_arrays` or `from_counts`.
+    Make one with `from_arrays`, `from_frame` or `from_counts`.
 
     Examples
     --------
@@ -97,6 +99,8 @@ class JointDistribution:
     members: tuple[Group, ...]
     """The groups with their people, by key."""
     orientation: Orientation
+    resolution: float = 0.0
+    """What the scores were rounded to; 0 where they are as given."""
 
     @classmethod
     def from_arrays(
@@ -107,6 +111,8 @@ class JointDistribution:
         *,
         weight: ArrayLike | None = None,
         orientation: Orientation = "positive",
+        resolution: float | None = None,
+        positive_label: object = None,
     ) -> JointDistribution:
         """Make the joint distribution of people given one by one.
 
@@ -118,17 +124,87 @@ class JointDistribution:
             Several columns are a list of arrays or a 2-D array with a row for each person; a group is then each
             combination that occurs. A group's key is str(value), several joined by ", ".
         label : array of shape (n,)
-            0 or 1 (booleans too).
+            0 or 1 (booleans too); any other values with `positive_label`.
         weight : array of shape (n,), optional
             Finite and not negative; a weight of k counts as k people.
         orientation : "positive" or "negative"
             Whether a higher score speaks for label 1 or against it.
+        resolution : float, optional
+            Round the scores to multiples of it. A policy then knows its rates to within half its slope times this.
+        positive_label : optional
+            The value of `label` that counts as a yes; every other value is a no.
         """
-        sign = _sign(orientation)
-        scores = _numbers("score", score)
-        labels = _labels(label)
+        return cls._of_people(
+            ("score", "label", "weight"), score, group, label, weight, orientation, resolution, positive_label
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        score: str,
+        group: str | Sequence[str],
+        label: str,
+        weight: str | None = None,
+        orientation: Orientation = "positive",
+        resolution: float | None = None,
+        positive_label: object = None,
+    ) -> JointDistribution:
+        """Make the joint distribution of the people in a data frame of any library.
+
+        A lazy frame (polars lazy, DuckDB, PySpark, Dask, Ibis) counts its people itself, in one aggregation by group
+        and score; only that table is fetched. With continuous scores it is as long as the data, unless a `resolution`
+        is given.
+
+        Parameters
+        ----------
+        frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
+            It is not changed.
+        score, label, weight : str
+            Names of columns; see `from_arrays` for what they hold.
+        group : str or several
+            Strings, whole numbers, booleans or categories.
+        orientation, resolution, positive_label
+            As for `from_arrays`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"points": [1.2, 2.9, 3.1, 1.4], "sex": list("ffmm"), "repaid": list("nyyn")})
+        >>> JointDistribution.from_frame(people, score="points", group="sex", label="repaid", positive_label="y")
+        JointDistribution(2 groups, 4 scores, weight 4, score range 1.2 to 3.1, positive orientation)
+        """
+        columns = Columns.named(score, group, label, weight)
+        table = opened(frame, columns.all)
+        check_group_kinds(table, columns.group)
+        if is_lazy(table):
+            width = check_resolution(resolution)
+            return cls._of_cells(counted(table, columns, width, positive_label), orientation, width)
+        names = (f"score column {score!r}", f"label column {label!r}", f"weight column {weight!r}")
+        native = table.to_native()
+        found = {name: native[name] for name in columns.all}
+        people = (found[score], [found[name] for name in columns.group], found[label])
+        weights = None if weight is None else found[weight]
+        return cls._of_people(names, *people, weights, orientation, resolution, positive_label)
+
+    @classmethod
+    def _of_people(
+        cls,
+        names: tuple[str, str, str],
+        score: ArrayLike,
+        group: GroupLike,
+        label: ArrayLike,
+        weight: ArrayLike | None,
+        orientation: Orientation,
+        resolution: float | None,
+        positive_label: object,
+    ) -> JointDistribution:
+        sign, width = _sign(orientation), check_resolution(resolution)
+        scores = numbers_of(names[0], score)
+        labels = labels_of(names[1], label, positive_label)
         codes, keys = encode(group)
-        weights = np.ones(scores.size) if weight is None else _numbers("weight", weight)
+        weights = np.ones(scores.size) if weight is None else numbers_of(names[2], weight)
         lengths = {"score": scores.size, "group": codes.size, "label": labels.size, "weight": weights.size}
         if len(set(lengths.values())) > 1:
             told = ", ".join(
@@ -139,7 +215,9 @@ class JointDistribution:
         if scores.size == 0:
             msg = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
             raise DataError(msg)
-        _check_amounts("weight", weights)
+        check_amounts(names[2], weights)
+        if width:
+            scores = rounded(scores, width)
         kept = weights > 0
         members = []
         for code, key in enumerate(keys):
@@ -149,7 +227,19 @@ class JointDistribution:
             members.append(
                 _group(key, sign * scores[rows], weights[rows] * ~yes, weights[rows] * yes, (people[0], people[1]))
             )
-        return cls._checked(members, orientation)
+        return cls._checked(members, orientation, width)
+
+    @classmethod
+    def _of_cells(cls, cells: Cells, orientation: Orientation, resolution: float) -> JointDistribution:
+        sign = _sign(orientation)
+        members = []
+        for code, key in enumerate(cells.keys):
+            rows = cells.codes == code
+            negatives, positives = cells.weights[:, rows]
+            sums, squares = cells.weights[:, rows].sum(axis=1), cells.squares[:, rows].sum(axis=1)
+            people = np.divide(sums**2, squares, out=np.zeros(2), where=squares > 0)  # Kish
+            members.append(_group(key, sign * cells.scores[rows], negatives, positives, (people[0], people[1])))
+        return cls._checked(members, orientation, resolution)
 
     @classmethod
     def from_counts(
@@ -186,24 +276,24 @@ class JointDistribution:
                 msg = f"Group {key!r} must be given as (scores, negatives, positives), got {_size(entry)}."
                 raise DataError(msg)
             names = [f"{column} of group {key!r}" for column in ("score", "negatives", "positives")]
-            scores, negatives, positives = (_numbers(n, column) for n, column in zip(names, entry, strict=True))
+            scores, negatives, positives = (numbers_of(n, column) for n, column in zip(names, entry, strict=True))
             if not scores.size == negatives.size == positives.size:
                 msg = (
                     f"The columns of group {key!r} have different lengths: "
                     f"scores {scores.size}, negatives {negatives.size}, positives {positives.size}."
                 )
                 raise DataError(msg)
-            _check_amounts(names[1], negatives)
-            _check_amounts(names[2], positives)
+            check_amounts(names[1], negatives)
+            check_amounts(names[2], positives)
             people = (float(negatives.sum()), float(positives.sum()))
             members.append(_group(key, sign * scores, negatives, positives, people))
         return cls._checked(members, orientation)
 
     @classmethod
-    def _checked(cls, members: Sequence[Group], orientation: Orientation) -> JointDistribution:
-        joint = cls(tuple(members), orientation)
+    def _checked(cls, members: Sequence[Group], orientation: Orientation, resolution: float = 0.0) -> JointDistribution:
+        joint = cls(tuple(members), orientation, resolution)
         lo, hi = joint.score_range
-        if max(abs(lo), abs(hi)) > _HUGE or 0 < hi - lo < 1 / _HUGE:
+        if max(abs(lo), abs(hi)) > HUGE or 0 < hi - lo < 1 / HUGE:
             msg = f"The scores run from {lo:g} to {hi:g}, beyond what floating-point numbers can square. Hint: rescale."
             raise DataError(msg)
         return joint
@@ -231,7 +321,8 @@ class JointDistribution:
         n = len(self.members)
         return (
             f"JointDistribution({n} group{'s' * (n > 1)}, {scores} scores, weight {self.total:g}, "
-            f"score range {lo:g} to {hi:g}, {self.orientation} orientation)"
+            f"score range {lo:g} to {hi:g}, {self.orientation} orientation"
+            f"{f', rounded to {self.resolution:g}' if self.resolution else ''})"
         )
 
 
@@ -274,91 +365,3 @@ def _group(key: str, scores: Floats, negatives: Floats, positives: Floats, peopl
 def _locked(array: Floats) -> Floats:
     array.setflags(write=False)
     return array
-
-
-def _numbers(name: str, values: ArrayLike) -> Floats:
-    """A 1-D float64 array of finite numbers, or an error that says where it is not."""
-    given = _column(name, values)
-    if given.dtype.kind not in "biufO":
-        msg = f"{name} must be numbers, got {given.dtype}{_first(given)}."
-        raise DataError(msg)
-    try:
-        numbers = given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        msg = f"{name} must be numbers, got {_offender(given)}."
-        raise DataError(msg) from None
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        kind = "NaN or infinite" if given.dtype != object else "missing, NaN or infinite"
-        msg = (
-            f"{name} has {bad.size} {kind} value{'s' * (bad.size > 1)} "
-            f"(first at position {bad[0]}: {given[bad[0]]}). Hint: drop or repair these rows first."
-        )
-        raise DataError(msg)
-    return numbers
-
-
-def _column(name: str, values: Any) -> NDArray[Any]:
-    """A 1-D array without masked values."""
-    if np.ma.is_masked(values):
-        msg = f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values. Hint: drop or fill these rows first."
-        raise DataError(msg)
-    try:
-        given = np.asarray(values)
-    except ValueError:
-        msg = f"{name} must be one column, got rows of different lengths."
-        raise DataError(msg) from None
-    if given.ndim != 1:
-        msg = f"{name} must be one column, got an array of shape {given.shape}."
-        raise DataError(msg)
-    return given
-
-
-def _first(given: NDArray[np.generic]) -> str:
-    return f" (first value {given[0].item()!r})" if given.size else ""
-
-
-def _offender(given: NDArray[np.generic]) -> str:
-    """The first value that is not a number, with its position."""
-    for i, value in enumerate(given.tolist()):
-        try:
-            float(value)
-        except (TypeError, ValueError, OverflowError):
-            return f"{value!r} at position {i}"
-    return "values of mixed kinds"  # pragma: no cover  numpy and float agree on what a number is
-
-
-def _check_amounts(name: str, values: Floats) -> None:
-    bad = np.flatnonzero(values < 0)
-    if bad.size:
-        first = f"first at position {bad[0]}: {values[bad[0]]:g}"
-        msg = f"{name} has {bad.size} negative value{'s' * (bad.size > 1)} ({first})."
-        raise DataError(msg)
-    if values.size and values.max() > _HUGE:
-        msg = f"{name} has values up to {values.max():g}, too large to add up. Hint: rescale."
-        raise DataError(msg)
-
-
-def _equals(given: NDArray[Any], number: int) -> NDArray[np.bool_]:
-    """Where a column equals a number; an object that will not say, as pandas' NA, does not."""
-    if given.dtype != object:
-        return np.asarray(given == number)
-    return np.array([isinstance(x, (int, float, np.generic)) and bool(x == number) for x in given], dtype=bool)
-
-
-def _labels(values: ArrayLike) -> NDArray[np.bool_]:
-    """Booleans from 0/1, or an error that shows what else was there."""
-    given = _column("label", values)
-    if given.dtype == bool:
-        return given
-    zero, one = _equals(given, 0), _equals(given, 1)
-    bad = np.flatnonzero(~(zero | one))
-    if bad.size:
-        others = sorted({repr(value) for value in given[bad[:1000]].tolist()})
-        shown = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")  # noqa: PLR2004 enough to see the pattern
-        msg = (
-            f"label must be 0 or 1, got {shown} in {bad.size} row{'s' * (bad.size > 1)} (first at position {bad[0]}). "
-            "Hint: compare with the value that counts as a yes, for example label == 'repaid'."
-        )
-        raise DataError(msg)
-    return np.asarray(one, dtype=bool)

@@ -7,20 +7,26 @@ key (1 and "1", or ("a, b", "c") and ("a", "b, c")) are an error, since nobody c
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.errors import DataError
+from evenodds.frames import coded, columns_of
 
-__all__ = ["Codes", "GroupLike", "encode", "key_of", "owners"]
+__all__ = ["MISSING", "UNKNOWN", "Codes", "GroupLike", "encode", "key_of", "located", "owners", "parts_of"]
 
-Codes = NDArray[np.intp]
+Codes = NDArray[np.signedinteger]
 GroupLike = Any
 """One column or several: too many shapes for a type to help; `encode` says what it takes."""
 
+UNKNOWN, MISSING = -1, -2
+"""Codes of a group that is not known, and of a missing value."""
 _JOINER = ", "
+_FEW = 1 << 20  # values that are counted one by one; more are sorted
+_MOST = 1000  # groups: more are a continuous column by mistake
 
 
 def key_of(value: object) -> str:
@@ -34,29 +40,58 @@ def key_of(value: object) -> str:
     return str(value)
 
 
+def parts_of(key: str, columns: int) -> list[tuple[str, ...]]:
+    """Every way to read a key as the keys of several columns: more than one where a value holds the joiner itself.
+
+    >>> parts_of("Caucasian, Male", 2), parts_of("a, b, c", 2)
+    ([('Caucasian', 'Male')], [('a', 'b, c'), ('a, b', 'c')])
+    """
+    words = key.split(_JOINER)
+    cuts = combinations(range(1, len(words)), columns - 1)
+    return [tuple(_JOINER.join(words[i:j]) for i, j in zip((0, *cut), (*cut, len(words)), strict=True)) for cut in cuts]
+
+
 def encode(group: GroupLike) -> tuple[Codes, tuple[str, ...]]:
     """Codes of the people's groups, and the keys that the codes point into, sorted.
 
     >>> encode(["white", "asian", "white"])
-    (array([1, 0, 1]), ('asian', 'white'))
+    (array([1, 0, 1], dtype=int8), ('asian', 'white'))
     >>> encode([["w", "b", "w"], [1, 1, 2]])[1]
     ('b, 1', 'w, 1', 'w, 2')
     """
-    columns = _columns(group)
-    lengths = {column.size for column in columns}
-    if len(lengths) > 1:
-        sizes = ", ".join(str(column.size) for column in columns)
+    codes, values = _combined(_columns(group))
+    gone = codes < 0
+    if gone.any():
+        count = int(gone.sum())
         msg = (
-            f"The columns of group have different lengths: {sizes}. "
-            "Hint: several columns are a list of columns, or a 2-D array with a row for each person."
+            f"group has {count} missing value{'s' * (count > 1)} (first at position {int(gone.argmax())}). "
+            "Hint: drop these rows, or give them a group of their own such as 'unknown'."
         )
         raise DataError(msg)
-    coded = [_distinct(column) for column in columns]
-    codes, values = coded[0][0], [(value,) for value in coded[0][1]]
-    for more_codes, more_values in coded[1:]:
-        pairs, codes = np.unique(codes * len(more_values) + more_codes, return_inverse=True)
-        values = [(*values[pair // len(more_values)], more_values[pair % len(more_values)]) for pair in pairs.tolist()]
-    return _by_key(codes, values)
+    if len(values) > _MOST:
+        shown = ", ".join(repr(key_of(value)) for value in values[:3])
+        msg = (
+            f"group has {len(values):,} different values ({shown}, ...), more than {_MOST:,}: it looks continuous. "
+            "Hint: name the column that holds the groups, or cut this one into bands."
+        )
+        raise DataError(msg)
+    keys = sorted(owners(values))
+    position = {key: i for i, key in enumerate(keys)}
+    order = np.array([position[key_of(value)] for value in values], dtype=codes.dtype)
+    return (order[codes] if codes.size else codes), tuple(keys)
+
+
+def located(group: GroupLike, known: Sequence[str]) -> Codes:
+    """Positions of the people's groups among the known keys; UNKNOWN or MISSING where there is none.
+
+    >>> located(["white", None, "green"], ["asian", "white"])
+    array([ 1, -2, -1], dtype=int8)
+    """
+    codes, values = _combined(_columns(group))
+    owners(values)
+    position = {key: i for i, key in enumerate(known)}
+    found = [position.get(key_of(value), UNKNOWN) for value in values]
+    return np.array([*found, MISSING], dtype=np.min_scalar_type(-max(len(known), 2)))[codes]
 
 
 def owners(values: Iterable[object]) -> dict[str, object]:
@@ -73,25 +108,62 @@ def owners(values: Iterable[object]) -> dict[str, object]:
     return owner
 
 
-def _by_key(codes: Codes, values: Sequence[tuple[object, ...]]) -> tuple[Codes, tuple[str, ...]]:
-    """Renumber the codes so that the keys come out sorted; refuse two values with one key."""
-    keys = sorted(owners(value[0] if len(value) == 1 else value for value in values))
-    position = {key: i for i, key in enumerate(keys)}
-    order = np.array([position[key_of(value)] for value in values], dtype=np.intp)
-    return order[codes], tuple(keys)
-
-
-def _columns(group: GroupLike) -> list[NDArray[np.generic]]:
-    """One 1-D array for each column of `group`."""
-    if isinstance(group, (list, tuple)) and group and all(_is_column(part) for part in group):
-        columns = [_as_given(part) for part in group]
-    else:
-        table = _as_given(group)
-        columns = list(table.T) if table.ndim == 2 else [table]  # noqa: PLR2004 a 2-D array is a table
-    if not columns or any(column.ndim != 1 for column in columns):
-        msg = f"group must be one column or several, got an array of shape {np.shape(columns[0]) if columns else (0,)}."
+def _combined(columns: Sequence[Any]) -> tuple[Codes, list[Any]]:
+    """Codes of the combinations that occur, -1 where a part is missing, and the combinations."""
+    pairs = [coded(column) for column in columns]
+    lengths = [codes.size for codes, _ in pairs]
+    if len(set(lengths)) > 1:
+        msg = (
+            f"The columns of group have different lengths: {', '.join(map(str, lengths))}. "
+            "Hint: several columns are a list of columns, or a 2-D array with a row for each person."
+        )
         raise DataError(msg)
-    return columns
+    codes, values = pairs[0]
+    codes, kept = _present(codes, len(values))
+    values = [values[i] for i in kept]
+    for more_codes, more_values in pairs[1:]:
+        both = codes.astype(np.int64) * len(more_values) + more_codes
+        both[(codes < 0) | (more_codes < 0)] = -1
+        codes, kept = _present(both, len(values) * len(more_values))
+        split = [divmod(i, len(more_values)) for i in kept]
+        values = [(*_tuple(values[first]), more_values[second]) for first, second in split]
+    return codes, values
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _present(codes: Codes, size: int) -> tuple[Codes, list[int]]:
+    """Codes of those values only that a row has, and which values these are; -1 stays -1."""
+    known = codes[codes >= 0] if (codes < 0).any() else codes
+    kept = np.flatnonzero(np.bincount(known, minlength=size)) if size <= _FEW else np.unique(known)
+    if kept.size == size:
+        return codes, kept.tolist()
+    if size > _FEW:
+        return np.where(codes < 0, -1, np.searchsorted(kept, codes)), kept.tolist()
+    rank = np.full(size + 1, -1, dtype=codes.dtype)  # the last entry is for code -1
+    rank[kept] = np.arange(kept.size)
+    return rank[codes], kept.tolist()
+
+
+def _columns(group: GroupLike) -> list[Any]:
+    """One column for each column of `group`, as `coded` takes them."""
+    if isinstance(group, (list, tuple)) and group and all(_is_column(part) for part in group):
+        return [column for part in group for column in _one_column(part)]
+    return _one_column(group)
+
+
+def _one_column(part: Any) -> list[Any]:
+    columns = columns_of(part)
+    if columns is not None:
+        return columns
+    table = _as_given(part)
+    arrays = list(table.T) if table.ndim == 2 else [table]  # noqa: PLR2004 a 2-D array is a table
+    if not arrays or any(array.ndim != 1 for array in arrays):
+        msg = f"group must be one column or several, got an array of shape {np.shape(table)}."
+        raise DataError(msg)
+    return arrays
 
 
 def _as_given(values: Any) -> NDArray[Any]:
@@ -107,43 +179,4 @@ def _as_given(values: Any) -> NDArray[Any]:
 
 
 def _is_column(part: Any) -> bool:
-    return not isinstance(part, (str, bytes)) and np.ndim(part) > 0
-
-
-def _distinct(column: NDArray[np.generic]) -> tuple[Codes, list[object]]:
-    """Codes and the distinct values; missing values are an error."""
-    if column.dtype != object:
-        values, codes = np.unique(column, return_inverse=True)
-        missing = (
-            np.isnan(values) if values.dtype.kind == "f" else np.isnat(values) if values.dtype.kind in "mM" else None
-        )
-        if missing is not None and missing.any():
-            _refuse_missing(int(missing[codes].sum()), int(np.flatnonzero(missing[codes])[0]))
-        return codes.astype(np.intp, copy=False), values.tolist()
-    table: dict[object, int] = {}
-    try:
-        codes = np.fromiter((table.setdefault(value, len(table)) for value in column), np.intp, column.size)
-    except TypeError:
-        msg = "group has values that cannot be told apart (lists or dictionaries). Hint: turn them into strings."
-        raise DataError(msg) from None
-    gone = [code for value, code in table.items() if _is_missing(value)]
-    if gone:
-        rows = np.flatnonzero(np.isin(codes, gone))
-        _refuse_missing(rows.size, int(rows[0]))
-    return codes, list(table)
-
-
-def _is_missing(value: object) -> bool:
-    """None, NaN and NaT, which differ from themselves, and pandas' NA, which will not say whether it does."""
-    try:
-        return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:
-        return True
-
-
-def _refuse_missing(count: int, first: int) -> None:
-    msg = (
-        f"group has {count} missing value{'s' * (count > 1)} (first at position {first}). "
-        "Hint: drop these rows, or give them a group of their own such as 'unknown'."
-    )
-    raise DataError(msg)
+    return not isinstance(part, (str, bytes)) and hasattr(part, "__len__") and getattr(part, "ndim", 1) > 0

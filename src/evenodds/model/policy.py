@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import DataError, OptionError, UnknownGroupError
+from evenodds.frames import array_of
+from evenodds.geometry.bundle import Bundle
 from evenodds.geometry.pieces import Floats
 from evenodds.model.certificate import Certificate
 from evenodds.model.curves import Curve
 from evenodds.model.joint import Group, Orientation
-from evenodds.model.keys import Codes, GroupLike, encode, key_of
+from evenodds.model.keys import Codes, GroupLike, encode, key_of, located
 from evenodds.model.regions import Point
 
-__all__ = ["Policy", "describe", "odds_of", "rates_of"]
+__all__ = ["Policy", "check_policy", "describe", "odds_of", "rates_of"]
 
 
 _MANY = 20  # groups that are listed one by one
@@ -78,43 +82,60 @@ class Policy:
         codes : array of integers, instead of `group`
             Positions in `policy.groups`; faster.
         """
-        try:
-            scores = np.asarray(score, dtype=np.float64)
-        except (TypeError, ValueError):
-            msg = "score must be numbers."
-            raise DataError(msg) from None
-        if not np.isfinite(scores).all():
-            bad = np.flatnonzero(~np.isfinite(scores))
-            msg = f"score has {bad.size} NaN or infinite value{'s' * (bad.size > 1)} (first at position {bad[0]})."
-            raise DataError(msg)
+        scores = array_of(score)
+        if scores.dtype.kind not in "biuf":
+            try:
+                scores = scores.astype(np.float64)
+            except (TypeError, ValueError):
+                msg = f"score must be numbers, got {scores.dtype}."
+                raise DataError(msg) from None
         if (group is None) == (codes is None):
             msg = f"Give group or codes, one of them; got {'neither' if group is None else 'both'}."
             raise OptionError(msg)
         numbers = self._codes_of(group) if group is not None else self._checked_codes(codes)
         try:
-            scores, numbers = np.broadcast_arrays(scores, numbers)
+            shape = np.broadcast_shapes(scores.shape, numbers.shape)
         except ValueError:
-            msg = f"score and group have different lengths: {np.shape(score)} and {numbers.shape}."
+            msg = f"score and group have different lengths: {scores.shape} and {numbers.shape}."
             raise DataError(msg) from None
-        odds = np.empty(scores.shape)
-        for number, curve in enumerate(self.group_curves):
-            own = numbers == number
-            odds[own] = curve(scores[own])
-        return odds
+        rows = (np.broadcast_to(values, shape).reshape(-1) for values in (scores, numbers))
+        odds = self._bundle.values(*rows)
+        if np.isnan(odds).any():
+            bad = np.flatnonzero(~np.isfinite(scores))
+            msg = f"score has {bad.size} NaN or infinite value{'s' * (bad.size > 1)} (first at position {bad[0]})."
+            raise DataError(msg)
+        return odds.reshape(shape)
+
+    @cached_property
+    def _bundle(self) -> Bundle:
+        return Bundle(tuple(curve.pieces for curve in self.group_curves))
+
+    def odds_or_nan(self, score: NDArray[Any], codes: Codes) -> Floats:
+        """The odds, and NaN where a code is negative or a score not finite: for those who count these rows."""
+        return self._bundle.values(score, codes)
 
     def _codes_of(self, group: GroupLike) -> Codes:
         if isinstance(group, tuple) and key_of(group) in self.groups:
             group = key_of(group)  # one group of several columns
-        scalar = isinstance(group, (str, bytes)) or np.ndim(group) == 0
-        codes, keys = encode([group] if scalar else group)
-        position = {key: i for i, key in enumerate(self.groups)}
-        unknown = [key for key in keys if key not in position]
-        if unknown:
-            shown = ", ".join(repr(key) for key in unknown[:5]) + (", ..." if len(unknown) > 5 else "")  # noqa: PLR2004
-            msg = f"The policy does not know the group {shown}. Known: {_listed(self.groups)}."
-            raise UnknownGroupError(msg)
-        known = np.array([position[key] for key in keys], dtype=np.intp)[codes]
-        return known[0] if scalar else known
+        scalar = isinstance(group, (str, bytes)) or (not hasattr(group, "__len__") and np.ndim(group) == 0)
+        if scalar:
+            group = [group]
+        codes = located(group, self.groups)
+        if codes.size and codes.min() < 0:
+            _, keys = encode(group)  # refuses missing values
+            raise UnknownGroupError(self.unknown([key for key in keys if key not in self.groups]))
+        return codes[0] if scalar else codes
+
+    @property
+    def known(self) -> str:
+        """The groups in quotes, since keys may contain commas; not more than a person reads."""
+        shown = ", ".join(repr(group) for group in self.groups[:_MANY])
+        return shown + (f", ... ({len(self.groups)} in all)" if len(self.groups) > _MANY else "")
+
+    def unknown(self, groups: Sequence[str]) -> str:
+        """What to say of groups that the policy does not know."""
+        shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004
+        return f"The policy does not know the group {shown}. Known: {self.known}."
 
     def _checked_codes(self, codes: ArrayLike | None) -> Codes:
         numbers = np.asarray(codes)
@@ -125,7 +146,7 @@ class Policy:
             bad = numbers[(numbers < 0) | (numbers >= len(self.groups))].flat[0]
             msg = f"The policy does not know the group with code {bad}. Known: 0 to {len(self.groups) - 1}."
             raise UnknownGroupError(msg)
-        return numbers.astype(np.intp, copy=False)
+        return numbers
 
     def __repr__(self) -> str:
         n, steep = len(self.groups), self.steepest
@@ -143,10 +164,11 @@ class Policy:
         return "\n".join(lines)
 
 
-def _listed(groups: tuple[str, ...]) -> str:
-    """Keys in quotes, since they may contain commas; not more than a person reads."""
-    shown = ", ".join(repr(group) for group in groups[:_MANY])
-    return shown + (f", ... ({len(groups)} in all)" if len(groups) > _MANY else "")
+def check_policy(policy: object) -> None:
+    """Refuse what is no policy."""
+    if not isinstance(policy, Policy):
+        msg = f"The first argument must be a Policy, got {type(policy).__name__}. Hint: evenodds.fit(joint) makes one."
+        raise OptionError(msg)
 
 
 def describe(curve: Curve) -> str:

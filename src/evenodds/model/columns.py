@@ -1,0 +1,150 @@
+"""Columns of people's data, checked: numbers that are finite, labels that are 0 or 1, amounts that are not negative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenodds.errors import DataError, OptionError
+from evenodds.frames import array_of, coded, columns_of
+from evenodds.geometry.pieces import Floats
+
+__all__ = ["HUGE", "check_amounts", "check_resolution", "labels_of", "numbers_of", "rounded"]
+
+HUGE = 1e150
+"""Numbers beyond it cannot be squared and summed."""
+_SHOWN = 5  # values that are listed in a message
+
+
+def numbers_of(name: str, values: ArrayLike) -> Floats:
+    """A 1-D float64 array of finite numbers, or an error that says where it is not."""
+    given = _column(name, values)
+    if given.dtype.kind not in "biufO":
+        first = f" (first value {given[0].item()!r})" if given.size else ""
+        msg = f"{name} must be numbers, got {given.dtype}{first}."
+        raise DataError(msg)
+    try:
+        numbers = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        msg = f"{name} must be numbers, got {_offender(given)}."
+        raise DataError(msg) from None
+    if not np.isfinite(numbers).all():
+        bad = np.flatnonzero(~np.isfinite(numbers))
+        msg = (
+            f"{name} has {bad.size} missing, NaN or infinite value{'s' * (bad.size > 1)} "
+            f"(first at position {bad[0]}: {given[bad[0]]}). Hint: drop or repair these rows first."
+        )
+        raise DataError(msg)
+    return numbers
+
+
+def check_amounts(name: str, values: Floats) -> None:
+    """Refuse weights and counts that are negative, or too large to add up."""
+    if values.size and values.min() < 0:
+        bad = np.flatnonzero(values < 0)
+        first = f"first at position {bad[0]}: {values[bad[0]]:g}"
+        msg = f"{name} has {bad.size} negative value{'s' * (bad.size > 1)} ({first})."
+        raise DataError(msg)
+    if values.size and values.max() > HUGE:
+        msg = f"{name} has values up to {values.max():g}, too large to add up. Hint: rescale."
+        raise DataError(msg)
+
+
+def labels_of(name: str, values: ArrayLike, positive_label: object = None) -> NDArray[np.bool_]:
+    """Booleans from 0/1, or from any values of which one is said to be the yes."""
+    if positive_label is not None:
+        return _compared(name, values, positive_label)
+    given = _column(name, values)
+    if given.dtype == bool:
+        return given
+    zero, one = _equals(given, 0), _equals(given, 1)
+    bad = np.flatnonzero(~(zero | one))
+    if bad.size:
+        others = sorted({repr(value) for value in given[bad[:1000]].tolist()})
+        shown = ", ".join(others[:_SHOWN]) + (", ..." if len(others) > _SHOWN else "")
+        msg = (
+            f"{name} must be 0 or 1, got {shown} in {bad.size} row{'s' * (bad.size > 1)} (first at position {bad[0]}). "
+            f"Hint: positive_label= names the value that counts as a yes, for example positive_label={others[-1]}."
+        )
+        raise DataError(msg)
+    return np.asarray(one, dtype=bool)
+
+
+def check_resolution(resolution: float | None) -> float:
+    """The width that scores are rounded to; 0 where they are not."""
+    if resolution is None:
+        return 0.0
+    if isinstance(resolution, bool) or not isinstance(resolution, (int, float, np.integer, np.floating)):
+        msg = (
+            f"resolution={resolution!r} is not allowed. Allowed: a number above 0, or None to keep scores as they are."
+        )
+        raise OptionError(msg)
+    if not (resolution > 0 and np.isfinite(resolution)):
+        msg = f"resolution={resolution!r} is not allowed. Allowed: a finite number above 0."
+        raise OptionError(msg)
+    return float(resolution)
+
+
+def rounded(scores: Floats, resolution: float) -> Floats:
+    """The nearest multiples of the resolution, half a step upwards, by the operations that engines have too.
+
+    >>> rounded(np.array([0.24, 0.25, -0.25]), 0.5)
+    array([0. , 0.5, 0. ])
+    """
+    steps = scores * (1 / resolution)  # as polars divides by a constant
+    steps += 0.5
+    np.floor(steps, out=steps)
+    steps *= resolution
+    return steps
+
+
+def _column(name: str, values: Any) -> NDArray[Any]:
+    """A 1-D array without masked values."""
+    if np.ma.is_masked(values):
+        msg = f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values. Hint: drop or fill these rows first."
+        raise DataError(msg)
+    try:
+        given = array_of(values)
+    except DataError:
+        raise
+    except ValueError:
+        msg = f"{name} must be one column, got rows of different lengths."
+        raise DataError(msg) from None
+    if given.ndim != 1:
+        msg = f"{name} must be one column, got an array of shape {given.shape}."
+        raise DataError(msg)
+    return given
+
+
+def _offender(given: NDArray[np.generic]) -> str:
+    """The first value that is not a number, with its position."""
+    for i, value in enumerate(given.tolist()):
+        try:
+            float(value)
+        except (TypeError, ValueError, OverflowError):
+            return f"{value!r} at position {i}"
+    return "values of mixed kinds"  # pragma: no cover  numpy and float agree on what a number is
+
+
+def _equals(given: NDArray[Any], number: int) -> NDArray[np.bool_]:
+    """Where a column equals a number; an object that will not say, as pandas' NA, does not."""
+    if given.dtype != object:
+        return np.asarray(given == number)
+    return np.array([isinstance(x, (int, float, np.generic)) and bool(x == number) for x in given], dtype=bool)
+
+
+def _compared(name: str, values: ArrayLike, positive_label: object) -> NDArray[np.bool_]:
+    column = (columns_of(values) or [_column(name, values)])[0]
+    codes, kinds = coded(column)
+    if (codes < 0).any():
+        gone = np.flatnonzero(codes < 0)
+        msg = f"{name} has {gone.size} missing value{'s' * (gone.size > 1)} (first at position {gone[0]})."
+        raise DataError(msg)
+    yes = [i for i, kind in enumerate(kinds) if kind == positive_label]
+    if not yes:
+        shown = ", ".join(repr(kind) for kind in kinds[:_SHOWN]) + (", ..." if len(kinds) > _SHOWN else "")
+        msg = f"positive_label={positive_label!r} does not occur in {name}. Its values: {shown}."
+        raise DataError(msg)
+    return np.asarray(codes == yes[0])
