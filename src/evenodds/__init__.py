@@ -13,7 +13,7 @@ array([0.243, 0.685])
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 from evenodds.errors import (
     DataError,
@@ -50,6 +50,7 @@ __all__ = [
     "Comparison",
     "Cost",
     "Curve",
+    "CurveOptimizer",
     "DataError",
     "EvenoddsError",
     "EvenoddsWarning",
@@ -77,15 +78,18 @@ __all__ = [
     "studies",
 ]
 
-_LATE = ("datasets", "studies")  # loaded when first asked for
+_LATE = ("datasets", "studies")  # modules, loaded when first asked for
+_LATE_NAMES = {"CurveOptimizer": "evenodds.fronts.estimator"}  # names that need more than numpy
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _LATE:
         return import_module(f"evenodds.{name}")
+    if name in _LATE_NAMES:
+        return getattr(import_module(_LATE_NAMES[name]), name)
     msg = f"module 'evenodds' has no attribute {name!r}"
     raise AttributeError(msg)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE})
+    return sorted({*globals(), *_LATE, *_LATE_NAMES})

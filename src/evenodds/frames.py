@@ -127,13 +127,16 @@ def array_of(values: Any) -> NDArray[Any]:
 def with_column(frame: Frame, name: str, values: NDArray[np.float64]) -> Any:
     """A native frame with one column more; NaN becomes the library's own missing value."""
     nw = narwhals()
+    native = frame.to_native()
+    if frame.implementation.is_pandas():
+        # Not copied, and with the frame's own index, by which pandas would align it.
+        series = import_module("pandas").Series(values, index=native.index, copy=False)
+        return native.assign(**{name: series})
+    if frame.implementation.is_pandas_like():
+        return native.assign(**{name: values})
     column = nw.new_series(name, values, nw.Float64, backend=frame.implementation)
     if np.isnan(values).any():
         column = column.to_frame().select(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name))[name]
-    if frame.implementation.is_pandas_like():
-        # narwhals aligns by index, and ours has none: take the frame's.
-        native = frame.to_native()
-        return native.assign(**{name: column.to_numpy()})
     return frame.with_columns(column).to_native()
 
 
@@ -178,7 +181,8 @@ def _coded_array(column: NDArray[Any]) -> Coded:
     if column.dtype.kind in "iu" and column.size:
         lo, hi = int(column.min()), int(column.max())
         if hi - lo < _NARROW:
-            offsets = column if lo == 0 else np.subtract(column, lo, dtype=np.int64, casting="unsafe")
+            own = lo == 0 and column.dtype != np.uint64  # which numpy would not count
+            offsets = column if own else np.subtract(column, lo, dtype=np.int64, casting="unsafe")
             present = np.flatnonzero(np.bincount(offsets))
             rank = np.zeros(hi - lo + 1, dtype=np.int64)
             rank[present] = np.arange(present.size)
@@ -223,7 +227,8 @@ def _coded_arrow(column: Any) -> Coded:
     arrow = import_module("pyarrow")
     encoded = column if arrow.types.is_dictionary(column.type) else column.dictionary_encode()
     whole = encoded.unify_dictionaries().combine_chunks() if hasattr(encoded, "chunks") else encoded
-    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    indices = whole.indices.cast(arrow.int64()).fill_null(-1) if whole.null_count else whole.indices
+    codes = indices.to_numpy(zero_copy_only=False)
     values = whole.dictionary.to_pylist()
     return _smallest(codes, len(values)), values
 
@@ -235,7 +240,10 @@ def _coded_polars(column: Any) -> Coded:
     if column.dtype not in (polars.Categorical, polars.Enum):
         return _coded_objects(np.array([*column.to_list(), None], dtype=object)[:-1])
     kinds = column.unique().drop_nulls()
-    codes, numbers = _coded_array(column.to_physical().cast(polars.Int64).fill_null(-1).to_numpy())
+    physical = column.to_physical()
+    if column.null_count():
+        physical = physical.cast(polars.Int64).fill_null(-1)
+    codes, numbers = _coded_array(physical.to_numpy())
     names = dict(zip(kinds.to_physical().to_list(), kinds.to_list(), strict=True))
     if numbers and numbers[0] == -1:
         return codes - np.int8(1), [names[number] for number in numbers[1:]]

@@ -187,9 +187,10 @@ def test_scores_of_any_numeric_kind(policy, dtype):
     assert np.array_equal(eo.apply(policy, frame, score="r", group="g")["odds"], policy.odds(exact, "white"))
 
 
+@pytest.mark.parametrize("index", [pa.int8(), pa.uint32()], ids=str)
 @pytest.mark.parametrize("kind", EAGER)
-def test_categories_that_nobody_has_do_no_harm(engines, kind, policy):
-    values = pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 1], pa.int8()), pa.array(["white", "black", "green"]))
+def test_categories_that_nobody_has_do_no_harm(engines, kind, index, policy):
+    values = pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 1], index), pa.array(["white", "black", "green"]))
     frame = engines.frame(kind, pa.table({"id": [0, 1, 2, 3], "r": [20.0, 21, 22, 23], "g": values}))
     odds = engines.columns(eo.apply(policy, frame, score="r", group="g", on_invalid="null"))["odds"]
     assert odds[2] is None

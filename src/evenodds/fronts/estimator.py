@@ -1,0 +1,410 @@
+"""A scikit-learn classifier over a policy: what fairlearn's ThresholdOptimizer is used for, with its own words."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenodds.errors import DataError, EvenoddsWarning, MissingPackageError, OptionError, one_of
+from evenodds.frames import array_of, columns_of
+from evenodds.geometry.pieces import Floats
+from evenodds.model.columns import numbers_of
+from evenodds.model.fit import fit
+from evenodds.model.goals import Cost
+from evenodds.model.joint import JointDistribution, Orientation
+from evenodds.model.keys import GroupLike
+from evenodds.model.target import TargetLike
+from evenodds.uses.draw import draw
+
+try:
+    from sklearn import get_config
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
+    from sklearn.utils import Tags, check_random_state, get_tags
+    from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, validate_data
+except ImportError as missing:
+    text = "CurveOptimizer needs scikit-learn 1.6 or newer. Hint: pip install 'evenodds[sklearn]'."
+    raise MissingPackageError(text) from missing
+
+__all__ = ["CurveOptimizer"]
+
+_METHODS = ("predict_proba", "decision_function", "predict")  # in the order in which "auto" tries them
+_NOT_NEEDED = {
+    "grid_size": "points are chosen exactly, not from a grid",
+    "flip": "odds never fall as the score rises; a score that ranks a group backwards is told by a warning instead",
+}
+_CONFIRM = "Hint: pass sensitive_features=, a column or several, a row for each row of X."
+_CLASSES = 2
+
+
+class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier with fair odds: the scores of an estimator, turned into decisions by a policy.
+
+    In place of fairlearn's ThresholdOptimizer: the same parameters and methods, with continuous curves for hard
+    thresholds, weights that count, and decisions that can be repeated.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Gives the score. Without it X is the score itself, one column.
+    constraints, objective, tolerance, curve, criterion, max_slope, max_loss, target, keep_individual_odds
+        As for `evenodds.fit`.
+    orientation : "positive" or "negative"
+        Whether a higher score speaks for the positive class or against it.
+    prefit : bool
+        Whether the estimator is fitted already, and shall be used as it is.
+    predict_method : "auto", "predict_proba", "decision_function" or "predict"
+        What to ask the estimator for; "auto" takes the first of these that it has.
+    resolution : float, optional
+        Round the scores to multiples of it before fitting.
+    positive_label : optional
+        The class that counts as a yes; the later one in sorted order without it. With `estimator=None` and classes
+        that are words it must be named, since nothing else says which of them a high score speaks for.
+    tol, grid_size, flip
+        fairlearn's words: `tol` is its name for tolerance; the others are not needed, and `fit` says why.
+
+    Attributes
+    ----------
+    policy_ : Policy
+        The curves, with their certificate.
+    estimator_ : estimator or None
+        The fitted estimator.
+    classes_ : array of the two classes, sorted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import evenodds as eo
+    >>> rng = np.random.default_rng(0)
+    >>> race, score = rng.choice(["black", "white"], 1000), rng.normal(0, 1, 1000)
+    >>> repaid = (score + rng.normal(0, 1, 1000) > 0).astype(int)
+    >>> fair = eo.CurveOptimizer(max_slope=1).fit(score, repaid, sensitive_features=race)
+    >>> fair.predict_proba([-1.0, 0.1, 1.0], sensitive_features=["black", "white", "white"]).round(2)
+    array([[1.  , 0.  ],
+           [0.46, 0.54],
+           [0.  , 1.  ]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        constraints: str = "equalized_odds",
+        objective: str | Cost = "accuracy_score",
+        tolerance: float = 0.0,
+        curve: str = "linear",
+        criterion: str = "gentlest",
+        max_slope: float | None = None,
+        max_loss: float | None = None,
+        target: TargetLike | None = None,
+        keep_individual_odds: bool = False,
+        orientation: Orientation = "positive",
+        prefit: bool = False,
+        predict_method: str = "auto",
+        resolution: float | None = None,
+        positive_label: object = None,
+        tol: float | None = None,
+        grid_size: object = None,
+        flip: object = None,
+    ) -> None:
+        self.estimator = estimator
+        self.constraints = constraints
+        self.objective = objective
+        self.tolerance = tolerance
+        self.curve = curve
+        self.criterion = criterion
+        self.max_slope = max_slope
+        self.max_loss = max_loss
+        self.target = target
+        self.keep_individual_odds = keep_individual_odds
+        self.orientation = orientation
+        self.prefit = prefit
+        self.predict_method = predict_method
+        self.resolution = resolution
+        self.positive_label = positive_label
+        self.tol = tol
+        self.grid_size = grid_size
+        self.flip = flip
+
+    def fit(
+        self,
+        X: Any,  # noqa: N803 scikit-learn's name
+        y: ArrayLike,
+        *,
+        sensitive_features: GroupLike = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Fit the estimator, unless it is fitted, and then the curves on its scores.
+
+        Parameters
+        ----------
+        X : array or data frame
+        y : array of two classes
+        sensitive_features : a column or several
+            The groups.
+        sample_weight : array, optional
+            Counts in the curves, and in the estimator where that takes weights.
+        **fit_params
+            For the estimator's own fit.
+        """
+        if sensitive_features is None:
+            msg = f"fit needs the groups. {_CONFIRM}"
+            raise OptionError(msg)
+        one_of("predict_method", self.predict_method, ("auto", *_METHODS))
+        tolerance = self._migrated_tolerance()
+        labels = self._set_classes(y, sample_weight)
+        if self.estimator is None and self.prefit:
+            msg = "prefit=True needs an estimator, got None. Hint: with estimator=None X is the score; drop prefit."
+            raise OptionError(msg)
+        validate_data(self, X, skip_check_array=True)
+        self.estimator_ = self._fitted_estimator(X, array_of(y), sample_weight, fit_params)
+        joint = JointDistribution.from_arrays(
+            self._scores(X),
+            sensitive_features,
+            labels,
+            weight=sample_weight,
+            orientation=self.orientation,
+            resolution=self.resolution,
+        )
+        self.policy_ = fit(
+            joint,
+            constraints=self.constraints,
+            objective=self.objective,
+            tolerance=tolerance,
+            curve=self.curve,
+            criterion=self.criterion,
+            max_slope=self.max_slope,
+            max_loss=self.max_loss,
+            target=self.target,
+            keep_individual_odds=self.keep_individual_odds,
+        )
+        return self
+
+    def predict_proba(self, X: Any, *, sensitive_features: GroupLike = None) -> Floats:  # noqa: N803
+        """The odds of each decision, a column for each of `classes_`. Nothing is random here."""
+        odds = self._odds(X, sensitive_features)
+        both = np.empty((odds.size, _CLASSES))
+        both[:, self._positive] = odds
+        both[:, 1 - self._positive] = 1 - odds
+        return both
+
+    _pmf_predict = predict_proba  # fairlearn's name for it
+
+    def predict(
+        self,
+        X: Any,  # noqa: N803
+        *,
+        sensitive_features: GroupLike = None,
+        random_state: Any = None,
+        id: ArrayLike | None = None,  # noqa: A002 the word of the column
+    ) -> NDArray[Any]:
+        """Draw a decision for each row by its odds.
+
+        Parameters
+        ----------
+        X : array or data frame
+        sensitive_features : a column or several
+        random_state : int, RandomState or None
+            A number makes the draws repeatable.
+        id : array, optional
+            Who each row is about. Draws then belong to the id, not to the row's place: other rows, or another order,
+            change nothing.
+        """
+        odds = self._odds(X, sensitive_features)
+        yes = _draws(odds.size, random_state, id) < odds
+        return np.asarray(self.classes_[np.where(yes, self._positive, 1 - self._positive)])
+
+    def score(
+        self,
+        X: Any,  # noqa: N803
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        sensitive_features: GroupLike = None,
+    ) -> float:
+        """The expected accuracy of the decisions: the mean odds of the class that each row truly has."""
+        odds = self._odds(X, sensitive_features)
+        yes, no = (array_of(y) == self.classes_[side] for side in (self._positive, 1 - self._positive))
+        weights = None if sample_weight is None else numbers_of("sample_weight", sample_weight)
+        return float(np.average(np.where(yes, odds, np.where(no, 1 - odds, 0)), weights=weights))
+
+    # -- scikit-learn's own -----------------------------------------------------------------------------------------
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Ask for data frames between the steps of the estimator, where that has steps."""
+        inner = [self.estimator, self.estimator_] if hasattr(self, "estimator_") else [self.estimator]
+        for one in inner:
+            if hasattr(one, "set_output"):
+                one.set_output(transform=transform)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What goes where: sensitive_features here, fit's other arguments to the estimator too."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        if self.estimator is not None:
+            router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.non_deterministic = True
+        if self.estimator is not None:
+            inner = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+    # -- parts of fit and predict -----------------------------------------------------------------------------------
+
+    def _migrated_tolerance(self) -> float:
+        """Translate fairlearn's options; say why some of them are not needed."""
+        for name, reason in _NOT_NEEDED.items():
+            if getattr(self, name) is not None:
+                msg = f"{name}={getattr(self, name)!r} is fairlearn's, and not needed: {reason}. Hint: leave it out."
+                raise OptionError(msg)
+        if self.tol is None:
+            return self.tolerance
+        if self.tolerance:
+            msg = (
+                "tol is fairlearn's name for tolerance: give one of them, "
+                f"got tol={self.tol!r} and tolerance={self.tolerance!r}."
+            )
+            raise OptionError(msg)
+        return self.tol
+
+    def _set_classes(self, y: ArrayLike | None, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
+        """Learn the two classes, and say which rows have the positive one."""
+        if y is None:
+            msg = "requires y to be passed, but the target y is None."  # the words that scikit-learn looks for
+            raise DataError(msg)
+        given = column_or_1d(array_of(y), warn=True)
+        check_classification_targets(given)
+        self.classes_ = np.unique(given)
+        if self.classes_.size > _CLASSES:
+            msg = (
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{self.classes_.size} classes, such as {', '.join(repr(c) for c in self.classes_[:3].tolist())}."
+            )
+            raise DataError(msg)
+        counted = given[_counting(given.size, sample_weight)]
+        if np.unique(counted).size < _CLASSES:
+            msg = f"y has 1 class only, {np.unique(counted).tolist()!r}, in rows that count; two are needed."
+            raise DataError(msg)
+        self._positive = 1
+        if self.positive_label is not None:
+            if self.positive_label not in self.classes_.tolist():
+                classes = " and ".join(repr(c) for c in self.classes_.tolist())
+                msg = f"positive_label={self.positive_label!r} does not occur in y, which has {classes}."
+                raise OptionError(msg)
+            self._positive = self.classes_.tolist().index(self.positive_label)
+        elif self.estimator is None and self.classes_.dtype.kind not in "biuf":
+            classes = " and ".join(repr(c) for c in self.classes_.tolist())
+            msg = f"y has the classes {classes}, and nothing says which is the yes. Hint: positive_label= names it."
+            raise OptionError(msg)
+        return np.asarray(given == self.classes_[self._positive])
+
+    def _odds(self, X: Any, sensitive_features: GroupLike) -> Floats:  # noqa: N803
+        check_is_fitted(self)
+        if sensitive_features is None:
+            msg = f"The odds depend on the group. {_CONFIRM}"
+            raise OptionError(msg)
+        scores = self._scores(X)  # first, since an estimator knows best what is wrong with X
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self.policy_.odds(scores, sensitive_features)
+
+    def _fitted_estimator(
+        self,
+        X: Any,  # noqa: N803
+        y: NDArray[Any],
+        sample_weight: ArrayLike | None,
+        fit_params: dict[str, Any],
+    ) -> Any:
+        if self.estimator is None:
+            return None
+        if self.prefit:
+            check_is_fitted(self.estimator)
+            return self.estimator
+        own = clone(self.estimator)
+        if get_config()["enable_metadata_routing"]:
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            routed = process_routing(self, "fit", **weights, **fit_params)
+            return own.fit(X, y, **routed.estimator.fit)
+        if sample_weight is not None and has_fit_parameter(own, "sample_weight"):
+            return own.fit(X, y, sample_weight=sample_weight, **fit_params)
+        if sample_weight is not None:
+            told = (
+                f"{type(own).__name__}.fit takes no sample_weight: the weights count in the curves only. "
+                "Hint: scikit-learn's metadata routing carries them into a pipeline."
+            )
+            warnings.warn(told, EvenoddsWarning, stacklevel=3)
+        return own.fit(X, y, **fit_params)
+
+    def _scores(self, X: Any) -> Floats:  # noqa: N803
+        """What the estimator says of each row, higher for the positive class (for positive orientation)."""
+        if self.estimator_ is None:
+            return _only_column(X)
+        wanted = _METHODS if self.predict_method == "auto" else (self.predict_method,)
+        method = next((name for name in wanted if hasattr(self.estimator_, name)), None)
+        if method is None:
+            msg = f"{type(self.estimator_).__name__} has no {' and no '.join(wanted)}."
+            raise OptionError(msg)
+        said = array_of(getattr(self.estimator_, method)(X))
+        classes = getattr(self.estimator_, "classes_", self.classes_)
+        positive = self.classes_[self._positive]
+        column = int(np.flatnonzero(classes == positive)[0]) if (classes == positive).any() else 1
+        if method == "predict_proba":
+            return np.asarray(said[:, column], dtype=np.float64)
+        if method == "predict" and is_classifier(self.estimator_):
+            return np.asarray(said == positive, dtype=np.float64)
+        return np.asarray(said if column == 1 else -said, dtype=np.float64)
+
+
+def _counting(rows: int, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
+    """Which rows have a weight above zero."""
+    if sample_weight is None:
+        return np.ones(rows, dtype=bool)
+    weights = numbers_of("sample_weight", sample_weight)
+    if weights.size != rows:
+        msg = f"y and sample_weight have different lengths: {rows} and {weights.size}."
+        raise DataError(msg)
+    if not weights.any():
+        msg = "sample_weight is zero for every row, so nobody counts."
+        raise DataError(msg)
+    return weights > 0
+
+
+def _only_column(X: Any) -> Floats:  # noqa: N803
+    """X as the score itself."""
+    columns = columns_of(X)
+    table = np.asarray(X) if columns is None else columns[0] if len(columns) == 1 else None
+    if isinstance(table, np.ndarray) and table.ndim == 2 and table.shape[1] == 1:  # noqa: PLR2004 a matrix
+        table = table[:, 0]
+    if table is None or (isinstance(table, np.ndarray) and table.ndim != 1):
+        shape = (len(X), len(columns)) if columns else np.shape(X)
+        msg = f"Without an estimator X is the score, one column; got shape {shape}. Hint: estimator= makes scores of X."
+        raise DataError(msg)
+    return numbers_of("score", table if isinstance(table, np.ndarray) else table.to_native())
+
+
+def _draws(count: int, random_state: Any, ids: ArrayLike | None) -> Floats:
+    """Uniform numbers: by place, or by id."""
+    if ids is None:
+        return np.asarray(check_random_state(random_state).random_sample(count))
+    names = array_of(ids)
+    if names.shape != (count,):
+        msg = f"id must be one for each row: {count} rows, got shape {names.shape}."
+        raise DataError(msg)
+    if random_state is None:
+        key = secrets.token_hex(32)
+    elif isinstance(random_state, (int, np.integer)):
+        key = hashlib.sha256(f"evenodds/random_state|{random_state}".encode()).hexdigest()
+    else:
+        key = check_random_state(random_state).bytes(32).hex()
+    return draw(names.tolist(), key=key)

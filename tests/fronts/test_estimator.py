@@ -1,0 +1,413 @@
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+import sklearn
+from fairlearn.metrics import MetricFrame, equalized_odds_difference, selection_rate
+from fairlearn.postprocessing import ThresholdOptimizer
+from sklearn.base import ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import check_estimator
+
+import evenodds as eo
+from engines import needed
+
+pd = needed("pandas")
+
+
+@pytest.fixture(scope="module")
+def compas():
+    """The people of the COMPAS data one by one: decile, age category stand-ins and reoffending, by race and sex."""
+    joint = eo.datasets.compas()
+    rows = []
+    for member in joint.members:
+        race, sex = member.key.split(", ")
+        for score, no, yes in zip(member.scores, member.negatives, member.positives, strict=True):
+            rows += [(score, race, sex, 0)] * int(no) + [(score, race, sex, 1)] * int(yes)
+    frame = pd.DataFrame(rows, columns=["decile", "race", "sex", "again"])
+    rng = np.random.default_rng(0)
+    frame["noise"] = rng.normal(0, 1, len(frame))
+    return frame.sample(frac=1, random_state=0, ignore_index=True)
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+X_COLUMNS = ["decile", "noise"]
+
+
+# -- scikit-learn ------------------------------------------------------------------------------------------------------
+
+
+def _rows(X):  # noqa: N803
+    return X.shape[0] if hasattr(X, "shape") else np.asarray(X).shape[0]
+
+
+class OneGroup(eo.CurveOptimizer):
+    """scikit-learn's checks know nothing of groups: everybody is in one, and the seed is fixed."""
+
+    def fit(self, X, y, sample_weight=None):  # noqa: N803
+        return super().fit(X, y, sensitive_features=np.zeros(_rows(X), int), sample_weight=sample_weight)
+
+    def predict_proba(self, X):  # noqa: N803
+        return super().predict_proba(X, sensitive_features=np.zeros(_rows(X), int))
+
+    def predict(self, X):  # noqa: N803
+        return super().predict(X, sensitive_features=np.zeros(_rows(X), int), random_state=0)
+
+    def score(self, X, y, sample_weight=None):  # noqa: N803
+        return ClassifierMixin.score(self, X, y, sample_weight)
+
+
+CANNOT = {"check_classifiers_train": "wants predict to be the argmax of predict_proba, and ours is drawn by the odds"}
+SKIPPED_BY_SKLEARN = {
+    "check_pipeline_consistency": "scikit-learn skips it for estimators that are tagged as random",
+    "check_array_api_input": "scikit-learn skips it unless SCIPY_ARRAY_API is set",
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::RuntimeWarning")
+def test_scikit_learns_own_checks():
+    results = check_estimator(OneGroup(LogisticRegression()), on_fail=None, on_skip=None)
+    status = {name: {r["check_name"] for r in results if r["status"] == name} for name in ("failed", "skipped")}
+    assert status["failed"] == set(CANNOT), [r for r in results if r["status"] == "failed"]
+    assert status["skipped"] == set(SKIPPED_BY_SKLEARN)
+    assert Counter(r["status"] for r in results)["passed"] >= 55
+
+
+def test_it_is_cloned_changed_pickled_and_shown(compas):
+    fair = eo.CurveOptimizer(LogisticRegression(), max_slope=0.2, constraints="true_positive_rate_parity")
+    assert clone(fair).get_params()["max_slope"] == 0.2
+    fair.set_params(max_slope=0.3, estimator__C=2.0)
+    assert (fair.max_slope, fair.estimator.C) == (0.3, 2.0)
+    assert fair.estimator is not clone(fair).estimator
+    fair.set_params(max_slope=10)
+    fair.fit(compas[X_COLUMNS], compas["again"], sensitive_features=compas["race"])
+    again = pickle.loads(pickle.dumps(fair))  # noqa: S301 our own
+    assert again.policy_ == fair.policy_
+    features = {"sensitive_features": compas["race"]}
+    assert np.array_equal(
+        again.predict_proba(compas[X_COLUMNS], **features), fair.predict_proba(compas[X_COLUMNS], **features)
+    )
+    assert fair.feature_names_in_.tolist() == X_COLUMNS
+    assert fair.n_features_in_ == 2
+    assert "LogisticRegression" in fair._repr_html_()
+    assert "max_slope=10" in repr(fair)
+
+
+@pytest.mark.usefixtures("routing")
+def test_in_a_pipeline_with_metadata_routing(compas):
+    fair = eo.CurveOptimizer(LogisticRegression(), max_loss=0.02)
+    for set_request in (fair.set_fit_request, fair.set_predict_request, fair.set_predict_proba_request):
+        set_request(sensitive_features=True)
+    model = make_pipeline(StandardScaler(), fair).set_output(transform="pandas")
+    features = {"sensitive_features": compas[["race", "sex"]]}
+    model.fit(compas[X_COLUMNS], compas["again"], **features)
+    odds = model.predict_proba(compas[X_COLUMNS], **features)
+    assert odds.sum(axis=1) == pytest.approx(1)
+    assert model[-1].policy_.groups == eo.datasets.compas().groups
+    assert set(model.predict(compas[X_COLUMNS], **features)) == {0, 1}
+    assert model[-1].feature_names_in_.tolist() == X_COLUMNS, "set_output reached the steps"
+
+
+def test_a_pipeline_inside(compas):
+    inner = make_pipeline(
+        make_column_transformer((OneHotEncoder(sparse_output=False), ["race"]), remainder=StandardScaler()),
+        LogisticRegression(),
+    )
+    fair = eo.CurveOptimizer(inner, max_loss=0.02).set_output(transform="pandas")
+    fair.fit(compas[["race", *X_COLUMNS]], compas["again"], sensitive_features=compas["race"])
+    assert "onehotencoder__race_Caucasian" in fair.estimator_[-1].feature_names_in_
+
+
+@pytest.mark.usefixtures("routing")
+def test_in_a_grid_search_and_in_cross_validation(compas):
+    fair = eo.CurveOptimizer(LogisticRegression())
+    fair.set_fit_request(sensitive_features=True).set_score_request(sensitive_features=True)
+    features = {"sensitive_features": compas["race"]}
+    search = GridSearchCV(fair, {"max_loss": [0.0, 0.05], "estimator__C": [0.1, 1.0]}, cv=2)
+    search.fit(compas[X_COLUMNS], compas["again"], **features)
+    assert search.best_params_["max_loss"] in (0.0, 0.05)
+    assert 0.5 < search.best_score_ < 0.75
+    assert search.best_estimator_.policy_.groups == tuple(sorted(set(compas["race"])))
+    scores = cross_validate(fair, compas[X_COLUMNS], compas["again"], cv=3, params=features, return_estimator=True)
+    assert scores["test_score"] == pytest.approx(search.best_score_, abs=0.05)
+    # The score is the expected accuracy, so that the same fold gives the same figure each time.
+    one = scores["estimator"][0]
+    assert one.score(compas[X_COLUMNS], compas["again"], **features) == one.score(
+        compas[X_COLUMNS], compas["again"], **features
+    )
+
+
+def test_weights_reach_the_estimator_and_the_curves(compas):
+    people = compas[:1500]
+    weight = np.random.default_rng(1).integers(0, 3, len(people)).astype(float)
+    repeated = people.loc[people.index.repeat(weight.astype(int))]
+    fair = eo.CurveOptimizer(LogisticRegression(), max_slope=20)
+    weighted = clone(fair).fit(
+        people[["decile"]], people["again"], sensitive_features=people["sex"], sample_weight=weight
+    )
+    longer = clone(fair).fit(repeated[["decile"]], repeated["again"], sensitive_features=repeated["sex"])
+    for key in weighted.policy_.groups:
+        assert weighted.policy_.curves[key].t0 == pytest.approx(longer.policy_.curves[key].t0, abs=1e-5)
+    unweighted = clone(fair).fit(people[["decile"]], people["again"], sensitive_features=people["sex"])
+    assert unweighted.policy_ != weighted.policy_
+    inner = eo.CurveOptimizer(make_pipeline(StandardScaler(), LogisticRegression()), max_slope=20)
+    with pytest.warns(
+        eo.EvenoddsWarning, match=r"Pipeline.fit takes no sample_weight: .* Hint: scikit-learn's metadata"
+    ):
+        inner.fit(people[["decile"]], people["again"], sensitive_features=people["sex"], sample_weight=weight)
+
+
+@pytest.mark.usefixtures("routing")
+def test_weights_are_routed_into_a_pipeline(compas):
+    people = compas[:1500]
+    weight = np.random.default_rng(1).integers(1, 3, len(people)).astype(float)
+    inner = make_pipeline(StandardScaler(), LogisticRegression().set_fit_request(sample_weight=True))
+    inner[0].set_fit_request(sample_weight=True)
+    fair = eo.CurveOptimizer(inner, max_slope=20).set_fit_request(sensitive_features=True, sample_weight=True)
+    fair.fit(people[["decile"]], people["again"], sensitive_features=people["sex"], sample_weight=weight)
+    plain = clone(inner).fit(people[["decile"]], people["again"], sample_weight=weight)
+    assert np.array_equal(fair.estimator_[-1].coef_, plain[-1].coef_)
+
+
+# -- fairlearn ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+def test_beside_fairlearns_threshold_optimizer(compas):
+    """The same lines, the same promise kept, and an accuracy that is no worse."""
+    X, y, race = compas[["decile"]], compas["again"], compas["race"]  # noqa: N806
+    scorer = LogisticRegression().fit(X, y)
+    options = {"estimator": scorer, "constraints": "equalized_odds", "objective": "accuracy_score", "prefit": True}
+    theirs = ThresholdOptimizer(**options, predict_method="predict_proba").fit(X, y, sensitive_features=race)
+    ours = eo.CurveOptimizer(**options, predict_method="predict_proba", curve="fixed")
+    ours.fit(X, y, sensitive_features=race)
+    odds = {
+        name: model._pmf_predict(X, sensitive_features=race)[:, 1]  # noqa: SLF001 fairlearn's own name
+        for name, model in (("t", theirs), ("o", ours))
+    }
+
+    def unfair(values):
+        return max(np.ptp([values[(race == r) & (y == side)].mean() for r in set(race)]) for side in (0, 1))
+
+    def accuracy(values):
+        return np.where(y == 1, values, 1 - values).mean()
+
+    assert unfair(odds["o"]) < 1e-12
+    assert accuracy(odds["o"]) >= accuracy(odds["t"]) - 1e-12, "theirs looks at a grid of points only"
+    assert ours.estimator_ is scorer
+
+
+def test_with_fairlearns_metric_frame(compas):
+    fair = eo.CurveOptimizer(RandomForestClassifier(20, min_samples_leaf=50, random_state=0), max_loss=0.01)
+    fair.fit(compas[X_COLUMNS], compas["again"], sensitive_features=compas["race"])
+    decided = fair.predict(compas[X_COLUMNS], sensitive_features=compas["race"], random_state=0)
+    table = MetricFrame(
+        metrics={"accuracy": accuracy_score, "selected": selection_rate},
+        y_true=compas["again"],
+        y_pred=decided,
+        sensitive_features=compas["race"],
+    )
+    assert set(table.by_group.index) == set(fair.policy_.groups)
+    assert table.overall["accuracy"] == pytest.approx(fair.policy_.certificate.objective, abs=0.03)
+    large = compas["race"].isin(["African-American", "Caucasian"])
+    gap = equalized_odds_difference(compas["again"][large], decided[large], sensitive_features=compas["race"][large])
+    assert gap < 0.08, "of drawn decisions, which differ by chance"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"grid_size": 1000}, "grid_size=1000 is fairlearn's, and not needed: points are chosen exactly"),
+        ({"flip": False}, "flip=False is fairlearn's, and not needed: odds never fall"),
+        ({"tol": 0.1, "tolerance": 0.2}, "tol is fairlearn's name for tolerance: give one of them"),
+        ({"predict_method": "proba"}, "predict_method='proba' is not known. Allowed: auto, predict_proba"),
+        ({"constraints": "equal_odds"}, "constraints='equal_odds' is not known.*did you mean 'equalized_odds'"),
+        ({"prefit": True}, "prefit=True needs an estimator, got None"),
+        ({"orientation": "down"}, "orientation='down' is not known"),
+        ({"positive_label": 7}, "positive_label=7 does not occur in y, which has 0 and 1"),
+    ],
+)
+def test_bad_options(compas, options, message):
+    with pytest.raises(eo.EvenoddsError, match=message):
+        eo.CurveOptimizer(**options).fit(compas["decile"], compas["again"], sensitive_features=compas["sex"])
+
+
+def test_fairlearns_tol_is_the_tolerance(compas):
+    fit = {"X": compas["decile"], "y": compas["again"], "sensitive_features": compas["sex"]}
+    one, other = eo.CurveOptimizer(tol=0.05, max_slope=0.2), eo.CurveOptimizer(tolerance=0.05, max_slope=0.2)
+    assert one.fit(**fit).policy_ == other.fit(**fit).policy_
+    assert one.policy_.certificate.tolerance == 0.05
+
+
+# -- scores, groups and labels of every kind ---------------------------------------------------------------------------
+
+
+def test_without_an_estimator_x_is_the_score(compas):
+    expected = eo.fit(eo.JointDistribution.from_arrays(compas["decile"], compas["sex"], compas["again"]), max_slope=0.2)
+    polars, pyarrow = needed("polars"), needed("pyarrow")
+    frame = compas[["decile"]]
+    for X in (  # noqa: N806
+        compas["decile"],
+        frame,
+        frame.to_numpy(),
+        compas["decile"].tolist(),
+        polars.from_pandas(frame),
+        polars.from_pandas(frame)["decile"],
+        pyarrow.Table.from_pandas(frame),
+    ):
+        fair = eo.CurveOptimizer(max_slope=0.2).fit(X, compas["again"], sensitive_features=compas["sex"])
+        assert fair.policy_ == expected
+        odds = fair.predict_proba(X, sensitive_features=compas["sex"])[:, 1]
+        assert np.array_equal(odds, expected.odds(compas["decile"], compas["sex"]))
+    with pytest.raises(eo.DataError, match=r"Without an estimator X is the score, one column; got shape \(\d+, 2\)"):
+        eo.CurveOptimizer().fit(compas[X_COLUMNS], compas["again"], sensitive_features=compas["sex"])
+
+
+def test_groups_in_frames_of_any_kind(compas):
+    polars, pyarrow = needed("polars"), needed("pyarrow")
+    groups = compas[["race", "sex"]]
+    policies = {
+        eo.CurveOptimizer(max_slope=0.3).fit(compas["decile"], compas["again"], sensitive_features=kind).policy_.groups
+        for kind in (
+            groups,
+            groups.to_numpy(),
+            polars.from_pandas(groups),
+            pyarrow.Table.from_pandas(groups),
+            [compas["race"], compas["sex"]],
+            groups.astype("category"),
+        )
+    }
+    assert policies == {eo.datasets.compas().groups}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "method"),
+    [
+        (LogisticRegression(), "predict_proba"),
+        (LogisticRegression(), "decision_function"),
+        (LinearSVC(), "auto"),
+        (LinearRegression(), "auto"),
+        (LogisticRegression(), "predict"),
+    ],
+)
+def test_every_way_to_ask_for_a_score(compas, estimator, method):
+    X, y = compas[X_COLUMNS], compas["again"]  # noqa: N806
+    fair = eo.CurveOptimizer(estimator, predict_method=method, max_loss=0.05, curve="linear")
+    fair.fit(X, y, sensitive_features=compas["sex"])
+    assert fair.policy_.certificate.residual < 1e-9
+    assert fair.policy_.certificate.objective > 0.55
+    with pytest.raises(eo.OptionError, match="LinearRegression has no predict_proba"):
+        eo.CurveOptimizer(LinearRegression(), predict_method="predict_proba").fit(
+            X, y, sensitive_features=compas["sex"]
+        )
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "decision_function", "predict"])
+def test_the_positive_class_may_be_the_first(compas, method):
+    """Naming the other class mirrors the problem: the odds of each class stay what they are."""
+    X = compas[["decile"]]  # noqa: N806
+    words = np.where(compas["again"] == 1, "again", "never")
+    by_default = eo.CurveOptimizer(LogisticRegression(), predict_method=method, max_loss=0.02)
+    named = clone(by_default).set_params(positive_label="again")
+    features = {"sensitive_features": compas["sex"]}
+    odds = [model.fit(X, words, **features).predict_proba(X, **features) for model in (by_default, named)]
+    assert np.abs(odds[0] - odds[1]).max() < 1e-6
+    assert set(named.predict(X, **features)) == {"again", "never"}
+
+
+def test_words_need_a_positive_label_when_x_is_the_score(compas):
+    words = np.where(compas["again"] == 1, "yes", "no")
+    with pytest.raises(
+        eo.OptionError, match=r"classes 'no' and 'yes', and nothing says which is the yes. Hint: positive"
+    ):
+        eo.CurveOptimizer().fit(compas["decile"], words, sensitive_features=compas["sex"])
+    fair = eo.CurveOptimizer(positive_label="yes", max_slope=0.2)
+    fair.fit(compas["decile"], words, sensitive_features=compas["sex"])
+    assert fair.predict_proba([10], sensitive_features=["Male"])[0, 1] == 1
+
+
+def test_negative_orientation(compas):
+    up = eo.CurveOptimizer(max_slope=0.2).fit(compas["decile"], compas["again"], sensitive_features=compas["sex"])
+    down = eo.CurveOptimizer(max_slope=0.2, orientation="negative")
+    down.fit(-compas["decile"], compas["again"], sensitive_features=compas["sex"])
+    assert down.score(-compas["decile"], compas["again"], sensitive_features=compas["sex"]) == pytest.approx(
+        up.score(compas["decile"], compas["again"], sensitive_features=compas["sex"])
+    )
+
+
+# -- draws -------------------------------------------------------------------------------------------------------------
+
+
+def test_draws_belong_to_ids_not_to_rows(compas):
+    score, sex = compas["decile"].to_numpy(), compas["sex"].to_numpy()
+    ids = np.array([f"person {i}" for i in range(len(score))])
+    fair = eo.CurveOptimizer(max_slope=0.2).fit(score, compas["again"], sensitive_features=sex)
+    decided = fair.predict(score, sensitive_features=sex, random_state=3, id=ids)
+    order = np.random.default_rng(0).permutation(len(score))[:1000]
+    again = fair.predict(score[order], sensitive_features=sex[order], random_state=3, id=ids[order])
+    assert np.array_equal(again, decided[order])
+    other = fair.predict(score, sensitive_features=sex, random_state=4, id=ids)
+    assert (other != decided).any()
+    odds = fair.predict_proba(score, sensitive_features=sex)[:, 1]
+    assert decided.mean() == pytest.approx(odds.mean(), abs=0.02)
+    assert np.array_equal(
+        fair.predict(score, sensitive_features=sex, random_state=3),
+        fair.predict(score, sensitive_features=sex, random_state=3),
+    )
+    assert (fair.predict(score, sensitive_features=sex) != fair.predict(score, sensitive_features=sex)).any()
+
+
+def test_bad_ids(compas):
+    fair = eo.CurveOptimizer(max_slope=0.2).fit(compas["decile"], compas["again"], sensitive_features=compas["sex"])
+    call = {"X": [3.0, 4.0], "sensitive_features": ["Male", "Female"], "random_state": 0}
+    for ids, message in [
+        (["a"], r"id must be one for each row: 2 rows, got shape \(1,\)"),
+        (["a", " b"], r"id ' b' cannot be drawn for"),
+        (["a", None], r"id None cannot be drawn for"),
+        (["a", "e\u0301"], r"NFC-normalised"),
+    ]:
+        with pytest.raises(eo.DataError, match=message):
+            fair.predict(**call, id=ids)
+
+
+# -- wrong use ---------------------------------------------------------------------------------------------------------
+
+
+def test_use_before_fit_without_groups_or_with_unknown_ones(compas):
+    fair = eo.CurveOptimizer(max_slope=0.2)
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        fair.predict([1.0], sensitive_features=["Male"])
+    with pytest.raises(eo.OptionError, match=r"fit needs the groups\. Hint: pass sensitive_features="):
+        fair.fit(compas["decile"], compas["again"])
+    fair.fit(compas["decile"], compas["again"], sensitive_features=compas["sex"])
+    with pytest.raises(eo.OptionError, match=r"odds depend on the group\. Hint: pass sensitive_features="):
+        fair.predict([1.0])
+    with pytest.raises(eo.UnknownGroupError, match=r"does not know the group 'other'\. Known: 'Female', 'Male'"):
+        fair.predict([1.0], sensitive_features=["other"])
+    with pytest.raises(eo.DataError, match="different lengths"):
+        fair.predict([1.0, 2, 3], sensitive_features=["Male", "Female"])
+    with pytest.raises(eo.DataError, match=r"different lengths: score \d+, group 10, label \d+"):
+        fair.fit(compas["decile"], compas["again"], sensitive_features=compas["sex"][:10])
+    with pytest.raises(eo.DataError, match="multiclass: 10 classes"):
+        fair.fit(compas["decile"], compas["decile"].astype(int), sensitive_features=compas["sex"])
+    with pytest.raises(NotFittedError):
+        eo.CurveOptimizer(LogisticRegression(), prefit=True).fit(
+            compas[X_COLUMNS], compas["again"], sensitive_features=compas["sex"]
+        )
