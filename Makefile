@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types format guarantees clean
+.PHONY: help demo test lint types format guarantees bench bench-full clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,5 +40,11 @@ format: $(VENV)/developed ## Repair style where that can be done by machine
 guarantees: $(VENV)/developed ## Run the long checks over many populations
 	$(BIN)/python -m pytest -m guarantee
 
+bench: $(VENV)/developed ## Measure beside the peers and the machine's limits, up to 1e6 rows
+	$(BIN)/python bench/run.py
+
+bench-full: $(VENV)/developed ## The same up to 1e7 rows
+	$(BIN)/python bench/run.py --full
+
 clean: ## Remove what was built
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build bench/.environments .pytest_cache .mypy_cache .ruff_cache .hypothesis
