@@ -61,6 +61,12 @@ def test_arrays_of_every_width(dtype):
     assert codes.dtype == np.int8
 
 
+def test_small_numbers_that_lie_far_apart():
+    column = np.array([-100, 100, 27], dtype=np.int8)
+    codes, found = coded(column)
+    assert [found[code] for code in codes] == column.tolist()
+
+
 def test_lazy_columns_are_refused():
     with pytest.raises(eo.DataError, match=r"A lazy table .* has no rows yet. Hint: collect it"):
         eo.JointDistribution.from_arrays([1.0], pl.LazyFrame({"g": ["a"]}), [1])

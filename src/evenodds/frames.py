@@ -59,14 +59,18 @@ def narwhals() -> Any:
 def opened(frame: Any, columns: Sequence[str]) -> Frame:
     """A frame of any library behind narwhals' face; refuse what is no frame, or lacks one of the columns."""
     nw = narwhals()
-    table = nw.from_native(frame, pass_through=True)
-    if not isinstance(table, (nw.DataFrame, nw.LazyFrame)):
+    try:
+        table = nw.from_native(frame, pass_through=True)
+        names = table.collect_schema().names() if isinstance(table, (nw.DataFrame, nw.LazyFrame)) else None
+    except nw.exceptions.NarwhalsError as reason:  # such as two columns of one name
+        msg = f"The frame cannot be read: {reason}"
+        raise DataError(msg) from None
+    if names is None:
         msg = (
             f"The frame must be a pandas, polars, pyarrow, DuckDB, PySpark, Dask or Ibis table, "
             f"got {type(frame).__name__}. Hint: arrays go to JointDistribution.from_arrays and policy.odds."
         )
         raise DataError(msg)
-    names = table.collect_schema().names()
     for column in columns:
         if names.count(column) != 1:
             trouble = "no column" if column not in names else "more than one column"
@@ -109,10 +113,12 @@ def columns_of(table: Any) -> list[Any] | None:
 
 def array_of(values: Any) -> NDArray[Any]:
     """An array of a column's values; a missing number becomes NaN."""
+    if np.ma.is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        msg = f"An array has {count} masked value{'s' * (count > 1)}. Hint: drop or fill these rows first."
+        raise DataError(msg)
     columns = columns_of(values)
-    if columns is None:
-        return np.asarray(values)
-    if len(columns) != 1:
+    if columns is None or len(columns) != 1:
         return np.asarray(values)
     (column,) = columns
     nw = narwhals()
@@ -130,8 +136,9 @@ def with_column(frame: Frame, name: str, values: NDArray[np.float64]) -> Any:
     native = frame.to_native()
     if frame.implementation.is_pandas():
         # Not copied, and with the frame's own index, by which pandas would align it.
-        series = import_module("pandas").Series(values, index=native.index, copy=False)
-        return native.assign(**{name: series})
+        shown = native.copy(deep=False)
+        shown[name] = import_module("pandas").Series(values, index=native.index, copy=False)
+        return shown
     if frame.implementation.is_pandas_like():
         return native.assign(**{name: values})
     column = nw.new_series(name, values, nw.Float64, backend=frame.implementation)
@@ -181,12 +188,14 @@ def _coded_array(column: NDArray[Any]) -> Coded:
     if column.dtype.kind in "iu" and column.size:
         lo, hi = int(column.min()), int(column.max())
         if hi - lo < _NARROW:
-            own = lo == 0 and column.dtype != np.uint64  # which numpy would not count
-            offsets = column if own else np.subtract(column, lo, dtype=np.int64, casting="unsafe")
+            if column.dtype.kind == "u":  # which numpy counts only where it fits a signed number
+                offsets = (column - column.dtype.type(lo)).astype(np.int64, copy=False)
+            else:
+                offsets = column if lo == 0 else np.subtract(column, lo, dtype=np.int64)
             present = np.flatnonzero(np.bincount(offsets))
             rank = np.zeros(hi - lo + 1, dtype=np.int64)
             rank[present] = np.arange(present.size)
-            return _smallest(rank, present.size).take(offsets), (present + lo).tolist()
+            return _smallest(rank, present.size).take(offsets), [lo + i for i in present.tolist()]
     values, codes = np.unique(column, return_inverse=True)
     missing = np.isnan(values) if values.dtype.kind == "f" else np.isnat(values) if values.dtype.kind in "mM" else None
     if missing is not None and missing.any():
@@ -202,10 +211,16 @@ def _coded_objects(column: NDArray[Any]) -> Coded:
     except TypeError:
         msg = "group has values that cannot be told apart (lists or dictionaries). Hint: turn them into strings."
         raise DataError(msg) from None
-    values = list(table)
+    return _without_missing(_smallest(codes, len(table)), list(table))
+
+
+def _without_missing(codes: NDArray[np.signedinteger], values: list[Any]) -> Coded:
+    """-1 for rows whose value is none, such as a NaN among the values."""
     kept = np.array([not _is_missing(value) for value in values], dtype=bool)
-    rank = np.where(kept, np.cumsum(kept) - 1, -1)
-    return _smallest(rank, len(values))[codes], [value for value, k in zip(values, kept, strict=True) if k]
+    if kept.all():
+        return codes, values
+    rank = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(codes.dtype)  # the last is for code -1
+    return rank[codes], [value for value, k in zip(values, kept, strict=True) if k]
 
 
 def _is_missing(value: object) -> bool:
@@ -220,7 +235,7 @@ def _coded_pandas(column: Any) -> Coded:
     if hasattr(column, "cat"):
         return column.cat.codes.to_numpy(), column.cat.categories.tolist()
     codes, values = column.factorize()
-    return _smallest(codes, len(values)), values.tolist()
+    return _without_missing(_smallest(codes, len(values)), values.tolist())
 
 
 def _coded_arrow(column: Any) -> Coded:
@@ -230,7 +245,7 @@ def _coded_arrow(column: Any) -> Coded:
     indices = whole.indices.cast(arrow.int64()).fill_null(-1) if whole.null_count else whole.indices
     codes = indices.to_numpy(zero_copy_only=False)
     values = whole.dictionary.to_pylist()
-    return _smallest(codes, len(values)), values
+    return _without_missing(_smallest(codes, len(values)), values)
 
 
 def _coded_polars(column: Any) -> Coded:

@@ -343,6 +343,34 @@ def test_words_need_a_positive_label_when_x_is_the_score(compas):
     assert fair.predict_proba([10], sensitive_features=["Male"])[0, 1] == 1
 
 
+def test_a_column_of_labels_and_labels_of_another_length(compas):
+    X, y, sex = compas["decile"], compas["again"].to_numpy(), {"sensitive_features": compas["sex"]}  # noqa: N806
+    fair = eo.CurveOptimizer(max_slope=0.2).fit(X, y, **sex)
+    with pytest.warns(match="column-vector y"):
+        eo.CurveOptimizer(max_slope=0.2).fit(X, y[:, None], **sex)
+    assert fair.score(X, y[:, None], **sex) == fair.score(X, y, **sex)
+    for short in (y[:1], y[:5]):
+        with pytest.raises(eo.DataError, match="X and y have different lengths"):
+            fair.score(X, short, **sex)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+def test_an_estimator_of_other_classes_is_refused(compas, method):
+    X, y = compas[["decile"]], compas["again"]  # noqa: N806
+    other = LogisticRegression().fit(X, np.where(y == 1, "yes", "no"))
+    fair = eo.CurveOptimizer(other, prefit=True, predict_method=method)
+    with pytest.raises(eo.OptionError, match=r"The estimator knows the classes \['no', 'yes'\], and y has \[0, 1\]"):
+        fair.fit(X, y, sensitive_features=compas["sex"])
+
+
+def test_masked_values_are_not_data(compas):
+    score = np.ma.masked_equal(compas["decile"].to_numpy(), 3.0)
+    label = np.ma.masked_array(compas["again"].to_numpy(), mask=np.arange(len(compas)) < 5)
+    for X, y in ((score, compas["again"]), (compas["decile"], label)):  # noqa: N806
+        with pytest.raises(eo.DataError, match="masked values"):
+            eo.CurveOptimizer().fit(X, y, sensitive_features=compas["sex"])
+
+
 def test_negative_orientation(compas):
     up = eo.CurveOptimizer(max_slope=0.2).fit(compas["decile"], compas["again"], sensitive_features=compas["sex"])
     down = eo.CurveOptimizer(max_slope=0.2, orientation="negative")

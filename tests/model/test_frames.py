@@ -70,6 +70,19 @@ def test_labels_may_be_booleans_or_named(engines, kind):
         ({"group": "day"}, {}, r"group column 'day' holds Date.* Hint: turn it into strings"),
         ({"resolution": 0}, {}, r"resolution=0 is not allowed\. Allowed: a finite number above 0"),
         ({"resolution": "1"}, {}, r"resolution='1' is not allowed"),
+        ({"resolution": 1e-310}, {}, r"resolution=1e-310 is not allowed"),
+        ({"positive_label": "1"}, {}, r"positive_label='1' does not occur in label column 'y'"),
+        ({"label": "name", "positive_label": 1}, {}, r"positive_label=1 does not occur in label column 'name'"),
+        ({"positive_label": 1.0}, {"y": [0.0, 0, np.nan, 0, 1, 1]}, r"label column 'y' has 1 .*missing"),
+        (
+            {"label": "name", "positive_label": "yes"},
+            {"name": ["no", None, "yes", "no", "no", "yes"]},
+            r"has 1 .*missing",
+        ),
+        ({"score": "name"}, {}, r"score column 'name' holds String.* not numbers"),
+        ({"score": "day"}, {}, r"score column 'day' holds Datetime.* not numbers"),
+        ({}, {"g": [1.0, 1, 1, 2, np.nan, 2]}, r"group.* has 1 .*missing"),
+        ({"group": []}, {}, r"group names no column"),
         ({"orientation": "up"}, {}, r"orientation='up' is not known"),
     ],
 )
@@ -91,6 +104,26 @@ def test_a_continuous_group_column_is_a_mistake(engines, kind):
     columns = {"r": np.arange(n, dtype=float), "g": np.arange(n) + 0.5, "y": np.arange(n) % 2}
     with pytest.raises(eo.DataError, match=r"group has 1,001 different values .* it looks continuous"):
         eo.JointDistribution.from_frame(engines.frame(kind, pa.table(columns)), **CALL)
+
+
+def test_missing_words_among_the_categories_of_a_dictionary():
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0, 1, 0]), pa.array(["a", "b", None]))
+    with pytest.raises(eo.DataError, match="group has 1 missing value"):
+        eo.JointDistribution.from_frame(pa.table({**GOOD, "g": words}), **CALL)
+
+
+def test_large_and_unsigned_groups_and_numbers_as_names():
+    pd = needed("pandas")
+    large = np.where(np.array(GOOD["g"]) == "a", 2**63 + 5, 2**63 + 7).astype(np.uint64)
+    frame = pd.DataFrame({0: GOOD["r"], 1: large, 2: GOOD["y"]})
+    joint = eo.JointDistribution.from_frame(frame, score=0, group=1, label=2)
+    assert joint.groups == (str(2**63 + 5), str(2**63 + 7))
+    with pytest.warns(eo.EvenoddsWarning, match="very small"):
+        policy = eo.fit(joint, max_slope=1)
+    assert eo.apply(policy, frame, score=0, group=1, into="self")["self"].notna().all()
+    twice = pd.DataFrame([[1, 2, 3]], columns=["a", "a", "b"])
+    with pytest.raises(eo.DataError, match=r"The frame cannot be read|more than one column 'a'"):
+        eo.JointDistribution.from_frame(twice, score="a", group="b", label="b")
 
 
 def test_lengths_that_differ_are_told():

@@ -86,3 +86,30 @@ def test_it_says_what_it_is(policy):
     assert "hispanic: single threshold at 30: the odds jump from 0 to 1" in str(hard)
     lottery = eo.fit(eo.datasets.credit_risk(), target=(0.5, 0.5))
     assert "odds 0.5 for everybody" in str(lottery)
+
+
+def test_odds_of_what_is_no_number_are_refused():
+    policy = eo.fit(eo.datasets.credit_risk())
+    for score, message in [
+        (np.array(["2020-01-01"], "datetime64[ns]"), "score must be numbers, got datetime64"),
+        ([1j], "score must be numbers, got complex128"),
+        (["25"], "score must be numbers, got <U2"),
+        (np.array(["25"], object), "score must be numbers, got '25' at position 0"),
+        ([10**400], "score must be numbers"),
+        (np.array(["1e400"], np.longdouble), "score has 1 NaN or infinite value"),
+        (np.ma.masked_equal([1.0, 2.0], 2.0), "1 masked value"),
+    ]:
+        with pytest.raises(eo.DataError, match=message):
+            policy.odds(score, "white")
+
+
+def test_as_many_groups_as_scores_or_one():
+    policy = eo.fit(eo.datasets.credit_risk())
+    assert policy.odds(25, ["white", "black"]).shape == (2,)
+    assert policy.odds([[25, 30]], "white").shape == (1, 2)
+    assert policy.odds(25, "white").shape == ()
+    for score, group in (([[1.0], [2.0]], ["white", "white"]), ([1.0], ["white", "black"]), ([1.0, 2.0], ["white"])):
+        with pytest.raises(eo.DataError, match="different lengths"):
+            policy.odds(score, group)
+    with pytest.raises(eo.DataError, match="different lengths"):
+        policy.odds([1.0], codes=[])

@@ -161,6 +161,48 @@ def test_bad_arguments(engines, kind, policy, arguments, message):
         eo.apply(policy, engines.frame(kind, _trouble()), **arguments)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_dates_are_no_scores(engines, kind, policy):
+    frame = pa.table({"r": pa.array([0, 10**6], pa.timestamp("ns")), "g": ["white", "white"]})
+    if kind == "pyspark":
+        frame = frame.set_column(0, "r", frame["r"].cast(pa.timestamp("us")))  # Spark has no finer ones
+    with pytest.raises(eo.DataError, match="score column 'r' holds Datetime"):
+        eo.apply(policy, engines.frame(kind, frame), score="r", group="g")
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "pyspark", "ibis"])
+def test_engines_that_do_not_tell_case_apart(engines, kind, policy):
+    frame = engines.frame(kind, _trouble().append_column("Odds", pa.array(range(10))))
+    with pytest.raises(eo.OptionError, match="has a column 'odds' already"):
+        eo.apply(policy, frame, score="r", group="g")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_that_are_missing_are_no_group(engines, kind):
+    rng = np.random.default_rng(0)
+    score, group = rng.normal(0, 1, 400), rng.choice([1.5, 2.0], 400)
+    label = (score + rng.normal(0, 1, 400) > 0).astype(int)
+    known = eo.JointDistribution.from_arrays(score, np.where(group == 2, "nan", "1.5"), label)
+    policy = eo.fit(known, max_slope=1)
+    frame = engines.frame(kind, pa.table({"id": [0, 1], "r": [1.0, 1.0], "g": [1.5, np.nan]}))
+    odds = engines.columns(eo.apply(policy, frame, score="r", group="g", on_invalid="null"))["odds"]
+    assert odds == [policy.odds([1.0], ["1.5"])[0], None]
+
+
+def test_categories_of_numbers_in_dask(engines):
+    pd, dd = needed("pandas"), needed("dask.dataframe")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": range(400), "r": rng.normal(0, 1, 400), "g": pd.Categorical(rng.integers(1, 3, 400))})
+    frame["y"] = pd.Categorical((frame["r"] + rng.normal(0, 1, 400) > 0).astype(int))
+    lazy = dd.from_pandas(frame, npartitions=2)
+    names = {"score": "r", "group": "g", "label": "y", "positive_label": 1}
+    policy = eo.fit(eo.JointDistribution.from_frame(lazy, **names), max_slope=1)
+    assert policy == eo.fit(eo.JointDistribution.from_frame(frame, **names), max_slope=1)
+    frame.loc[0, "g"] = None
+    odds = engines.columns(eo.apply(policy, dd.from_pandas(frame, npartitions=2), score="r", group="g"))["odds"]
+    assert [i for i, value in enumerate(odds) if value is None] == [0]
+
+
 def test_what_is_no_frame_or_no_policy(policy):
     with pytest.raises(eo.DataError, match=r"The frame must be a pandas, polars.* table, got dict. Hint: arrays go to"):
         eo.apply(policy, {"r": [1], "g": ["white"]}, score="r", group="g")

@@ -165,6 +165,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise OptionError(msg)
         validate_data(self, X, skip_check_array=True)
         self.estimator_ = self._fitted_estimator(X, array_of(y), sample_weight, fit_params)
+        self._check_estimator_classes()
         joint = JointDistribution.from_arrays(
             self._scores(X),
             sensitive_features,
@@ -231,7 +232,11 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> float:
         """The expected accuracy of the decisions: the mean odds of the class that each row truly has."""
         odds = self._odds(X, sensitive_features)
-        yes, no = (array_of(y) == self.classes_[side] for side in (self._positive, 1 - self._positive))
+        given = column_or_1d(array_of(y))
+        if given.size != odds.size:
+            msg = f"X and y have different lengths: {odds.size} and {given.size}."
+            raise DataError(msg)
+        yes, no = (given == self.classes_[side] for side in (self._positive, 1 - self._positive))
         weights = None if sample_weight is None else numbers_of("sample_weight", sample_weight)
         return float(np.average(np.where(yes, odds, np.where(no, 1 - odds, 0)), weights=weights))
 
@@ -310,6 +315,16 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise OptionError(msg)
         return np.asarray(given == self.classes_[self._positive])
 
+    def _check_estimator_classes(self) -> None:
+        """Refuse an estimator that was fitted on other classes, since its scores speak for those."""
+        known = getattr(self.estimator_, "classes_", None)
+        if known is not None and set(np.asarray(known).tolist()) != set(self.classes_.tolist()):
+            msg = (
+                f"The estimator knows the classes {np.asarray(known).tolist()}, and y has {self.classes_.tolist()}. "
+                "Hint: give y in the estimator's own words."
+            )
+            raise OptionError(msg)
+
     def _odds(self, X: Any, sensitive_features: GroupLike) -> Floats:  # noqa: N803
         check_is_fitted(self)
         if sensitive_features is None:
@@ -356,9 +371,9 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             msg = f"{type(self.estimator_).__name__} has no {' and no '.join(wanted)}."
             raise OptionError(msg)
         said = array_of(getattr(self.estimator_, method)(X))
-        classes = getattr(self.estimator_, "classes_", self.classes_)
+        classes = np.asarray(getattr(self.estimator_, "classes_", self.classes_))
         positive = self.classes_[self._positive]
-        column = int(np.flatnonzero(classes == positive)[0]) if (classes == positive).any() else 1
+        column = int(np.flatnonzero(classes == positive)[0])
         if method == "predict_proba":
             return np.asarray(said[:, column], dtype=np.float64)
         if method == "predict" and is_classifier(self.estimator_):
@@ -383,7 +398,7 @@ def _counting(rows: int, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
 def _only_column(X: Any) -> Floats:  # noqa: N803
     """X as the score itself."""
     columns = columns_of(X)
-    table = np.asarray(X) if columns is None else columns[0] if len(columns) == 1 else None
+    table = array_of(X) if columns is None else columns[0] if len(columns) == 1 else None
     if isinstance(table, np.ndarray) and table.ndim == 2 and table.shape[1] == 1:  # noqa: PLR2004 a matrix
         table = table[:, 0]
     if table is None or (isinstance(table, np.ndarray) and table.ndim != 1):

@@ -12,13 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import DataError
-from evenodds.frames import Frame, array_of, constant, narwhals
+from evenodds.errors import DataError, OptionError
+from evenodds.frames import Frame, array_of, coded, columns_of, constant, narwhals
 from evenodds.geometry.pieces import Floats
 from evenodds.model.columns import HUGE
 from evenodds.model.keys import Codes, encode
 
-__all__ = ["Cells", "Columns", "check_group_kinds", "counted", "query"]
+__all__ = ["Cells", "Columns", "check_group_kinds", "check_numeric", "counted", "names_of", "plain", "query"]
+
+
+def names_of(group: Any) -> tuple[Any, ...]:
+    """The names of one group column, or of several."""
+    names = tuple(group) if isinstance(group, (list, tuple)) else (group,)
+    if not names:
+        msg = "group names no column. Hint: one name, or a list of several."
+        raise OptionError(msg)
+    return names
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Columns:
     @classmethod
     def named(cls, score: str, group: str | Sequence[str], label: str, weight: str | None) -> Columns:
         """Group may be one name or several."""
-        return cls(score, (group,) if isinstance(group, str) else tuple(group), label, weight)
+        return cls(score, names_of(group), label, weight)
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -70,17 +79,18 @@ def query(frame: Frame, columns: Columns, resolution: float, positive_label: obj
     """The one aggregation, not run yet."""
     nw = narwhals()
     schema = frame.collect_schema()
+    check_numeric(frame, "score", columns.score)
+    if columns.weight is not None:
+        check_numeric(frame, "weight", columns.weight)
     raw = nw.col(columns.score).cast(nw.Float64)
     steps = raw
     if resolution:
         steps = ((raw * constant(frame, 1 / resolution) + 0.5).floor() * constant(frame, resolution)).cast(nw.Float64)
     score = nw.when(raw.is_finite()).then(steps).otherwise(nw.lit(None, nw.Float64))
-    yes, no = _sides(schema[columns.label], columns.label, positive_label)
+    yes, no = _sides(frame, schema[columns.label], columns.label, positive_label)
     selected = [score.alias("score"), nw.when(yes | no).then(nw.lit(0)).otherwise(nw.lit(1)).alias("bad_label")]
     for i, name in enumerate(columns.group):
-        # Dask would list every combination of categories, whether it occurs or not.
-        column = nw.col(name).cast(nw.String) if schema[name] in (nw.Categorical, nw.Enum) else nw.col(name)
-        selected.append(column.alias(f"group{i}"))
+        selected.append(plain(frame, name).alias(f"group{i}"))
     weight = nw.lit(1.0)
     if columns.weight is not None:
         given = nw.col(columns.weight).cast(nw.Float64)
@@ -108,7 +118,7 @@ def counted(frame: Frame, columns: Columns, resolution: float, positive_label: o
     finite = np.isfinite(number["score"])
     _refuse(people[~finite].sum(), f"score column {columns.score!r}", "missing, NaN or infinite")
     for i, name in enumerate(columns.group):
-        missing = array_of(table[f"group{i}"].is_null().to_native()).astype(bool)
+        missing = coded((columns_of(table[f"group{i}"].to_native()) or [])[0])[0] < 0
         _refuse(people[missing].sum(), f"group column {name!r}", "missing")
     wanted = "missing or other than 0 and 1" if positive_label is None else "missing"
     _refuse(number["bad_label"].sum(), f"label column {columns.label!r}", wanted)
@@ -124,14 +134,30 @@ def counted(frame: Frame, columns: Columns, resolution: float, positive_label: o
     return Cells(codes, keys, number["score"].astype(np.float64), weights, squares)
 
 
-def _sides(kind: Any, name: str, positive_label: object) -> tuple[Any, Any]:
-    """Expressions for a yes and a no."""
+def check_numeric(frame: Frame, role: str, name: str) -> None:
+    """Refuse a column of words or dates where numbers are needed."""
+    kind = frame.collect_schema()[name]
+    if not (kind.is_numeric() or kind in (narwhals().Boolean, narwhals().Object)):
+        msg = f"The {role} column {name!r} holds {kind}, not numbers."
+        raise DataError(msg)
+
+
+def plain(frame: Frame, name: str) -> Any:
+    """A column as an expression; categories as the words that they stand for, but for Dask, where they need not be."""
     nw = narwhals()
     column = nw.col(name)
+    is_category = frame.collect_schema()[name] in (nw.Categorical, nw.Enum)
+    return column.cast(nw.String) if is_category and not frame.implementation.is_dask() else column
+
+
+def _sides(frame: Frame, kind: Any, name: str, positive_label: object) -> tuple[Any, Any]:
+    """Expressions for a yes and a no; a missing label is neither."""
+    nw = narwhals()
+    column = plain(frame, name)
     if positive_label is not None:
-        if kind in (nw.Categorical, nw.Enum):
-            column = column.cast(nw.String)
-        return column == positive_label, column != positive_label
+        _check_kind(frame, kind, name, positive_label)
+        there = ~column.is_null() & ~column.is_nan() if kind.is_float() else ~column.is_null()
+        return (column == positive_label) & there, (column != positive_label) & there
     if kind == nw.Boolean:
         return column, ~column
     if not kind.is_numeric():
@@ -141,6 +167,16 @@ def _sides(kind: Any, name: str, positive_label: object) -> tuple[Any, Any]:
         )
         raise DataError(msg)
     return column == 1, column == 0
+
+
+def _check_kind(frame: Frame, kind: Any, name: str, positive_label: object) -> None:
+    """Refuse a word for numbers and a number for words, which engines would compare each in its own way."""
+    nw = narwhals()
+    if kind == nw.Object or (kind == nw.Categorical and frame.implementation.is_dask()):
+        return  # pandas' own objects, which are compared as they are
+    if isinstance(positive_label, str) != (kind in (nw.String, nw.Categorical, nw.Enum)):
+        msg = f"positive_label={positive_label!r} does not occur in label column {name!r}, which holds {kind}."
+        raise DataError(msg)
 
 
 def _refuse(count: float, what: str, trouble: str) -> None:

@@ -11,7 +11,7 @@ from evenodds.errors import DataError, OptionError
 from evenodds.frames import array_of, coded, columns_of
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["HUGE", "check_amounts", "check_resolution", "labels_of", "numbers_of", "rounded"]
+__all__ = ["HUGE", "check_amounts", "check_resolution", "floats_of", "labels_of", "numbers_of", "rounded"]
 
 HUGE = 1e150
 """Numbers beyond it cannot be squared and summed."""
@@ -21,15 +21,7 @@ _SHOWN = 5  # values that are listed in a message
 def numbers_of(name: str, values: ArrayLike) -> Floats:
     """A 1-D float64 array of finite numbers, or an error that says where it is not."""
     given = _column(name, values)
-    if given.dtype.kind not in "biufO":
-        first = f" (first value {given[0].item()!r})" if given.size else ""
-        msg = f"{name} must be numbers, got {given.dtype}{first}."
-        raise DataError(msg)
-    try:
-        numbers = given.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        msg = f"{name} must be numbers, got {_offender(given)}."
-        raise DataError(msg) from None
+    numbers = floats_of(name, given).astype(np.float64, copy=False)
     if not np.isfinite(numbers).all():
         bad = np.flatnonzero(~np.isfinite(numbers))
         msg = (
@@ -38,6 +30,35 @@ def numbers_of(name: str, values: ArrayLike) -> Floats:
         )
         raise DataError(msg)
     return numbers
+
+
+def floats_of(name: str, given: NDArray[Any]) -> NDArray[Any]:
+    """An array of numbers that a float64 holds; a missing one is NaN. Refuse words, dates and complex numbers."""
+    if given.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):  # a long double beyond a float64 is infinite, and told as that
+            return given if given.dtype.itemsize <= 8 else given.astype(np.float64)  # noqa: PLR2004 a float64's bytes
+    if given.dtype != object:
+        first = f" (first value {given.flat[0].item()!r:.40})" if given.size else ""
+        msg = f"{name} must be numbers, got {given.dtype}{first}."
+        raise DataError(msg)
+    found = np.empty(given.shape)
+    for i, value in enumerate(given.flat):
+        try:
+            found.flat[i] = np.nan if _is_gone(value) else _number(value)
+        except (TypeError, ValueError, OverflowError):
+            msg = f"{name} must be numbers, got {value!r:.40} at position {i}."
+            raise DataError(msg) from None
+    return found
+
+
+def _is_gone(value: object) -> bool:
+    return value is None or type(value).__name__ == "NAType"
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError
+    return float(value)
 
 
 def check_amounts(name: str, values: Floats) -> None:
@@ -81,7 +102,7 @@ def check_resolution(resolution: float | None) -> float:
             f"resolution={resolution!r} is not allowed. Allowed: a number above 0, or None to keep scores as they are."
         )
         raise OptionError(msg)
-    if not (resolution > 0 and np.isfinite(resolution)):
+    if not (1 / HUGE < resolution < HUGE):
         msg = f"resolution={resolution!r} is not allowed. Allowed: a finite number above 0."
         raise OptionError(msg)
     return float(resolution)
@@ -116,16 +137,6 @@ def _column(name: str, values: Any) -> NDArray[Any]:
         msg = f"{name} must be one column, got an array of shape {given.shape}."
         raise DataError(msg)
     return given
-
-
-def _offender(given: NDArray[np.generic]) -> str:
-    """The first value that is not a number, with its position."""
-    for i, value in enumerate(given.tolist()):
-        try:
-            float(value)
-        except (TypeError, ValueError, OverflowError):
-            return f"{value!r} at position {i}"
-    return "values of mixed kinds"  # pragma: no cover  numpy and float agree on what a number is
 
 
 def _equals(given: NDArray[Any], number: int) -> NDArray[np.bool_]:

@@ -220,7 +220,7 @@ class Curve:
         if np.isinf(self.width) and not np.isinf(start):
             msg = f"The thresholds {self.t0:g} and {self.t1:g} are too far apart for floating-point numbers."
             raise OptionError(msg)
-        if 0 < self.width < _NARROW:
+        if 0 < self.width < _NARROW and self.family != "fixed":
             msg = f"The thresholds {self.t0!r} and {self.t1!r} are too near each other for floating-point numbers."
             raise OptionError(msg)
         self._check_p()

@@ -14,7 +14,7 @@ from evenodds.errors import DataError, one_of
 from evenodds.frames import is_lazy, opened
 from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
-from evenodds.model.cells import Cells, Columns, check_group_kinds, counted
+from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
 from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
 from evenodds.model.keys import GroupLike, encode, owners
 
@@ -178,6 +178,7 @@ class JointDistribution:
         columns = Columns.named(score, group, label, weight)
         table = opened(frame, columns.all)
         check_group_kinds(table, columns.group)
+        check_numeric(table, "score", score)
         if is_lazy(table):
             width = check_resolution(resolution)
             return cls._of_cells(counted(table, columns, width, positive_label), orientation, width)

@@ -16,6 +16,7 @@ from evenodds.frames import array_of
 from evenodds.geometry.bundle import Bundle
 from evenodds.geometry.pieces import Floats
 from evenodds.model.certificate import Certificate
+from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve
 from evenodds.model.joint import Group, Orientation
 from evenodds.model.keys import Codes, GroupLike, encode, key_of, located
@@ -82,22 +83,15 @@ class Policy:
         codes : array of integers, instead of `group`
             Positions in `policy.groups`; faster.
         """
-        scores = array_of(score)
-        if scores.dtype.kind not in "biuf":
-            try:
-                scores = scores.astype(np.float64)
-            except (TypeError, ValueError):
-                msg = f"score must be numbers, got {scores.dtype}."
-                raise DataError(msg) from None
+        scores = floats_of("score", array_of(score))
         if (group is None) == (codes is None):
             msg = f"Give group or codes, one of them; got {'neither' if group is None else 'both'}."
             raise OptionError(msg)
         numbers = self._codes_of(group) if group is not None else self._checked_codes(codes)
-        try:
-            shape = np.broadcast_shapes(scores.shape, numbers.shape)
-        except ValueError:
+        if scores.shape != numbers.shape and scores.ndim and numbers.ndim:
             msg = f"score and group have different lengths: {scores.shape} and {numbers.shape}."
-            raise DataError(msg) from None
+            raise DataError(msg)
+        shape = scores.shape or numbers.shape
         rows = (np.broadcast_to(values, shape).reshape(-1) for values in (scores, numbers))
         odds = self._bundle.values(*rows)
         if np.isnan(odds).any():
@@ -138,7 +132,7 @@ class Policy:
         return f"The policy does not know the group {shown}. Known: {self.known}."
 
     def _checked_codes(self, codes: ArrayLike | None) -> Codes:
-        numbers = np.asarray(codes)
+        numbers = array_of(codes)
         if numbers.dtype.kind not in "iu" and numbers.size:
             msg = f"codes must be integers, positions in policy.groups; got {numbers.dtype}."
             raise DataError(msg)

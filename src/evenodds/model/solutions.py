@@ -140,8 +140,6 @@ class Meeting:
         self.orientation = orientation
         self.roc = roc_of(group)
         self._lowest, self._highest = float(group.scores[0]), float(group.scores[-1])
-        # What rounding a threshold to a float changes the odds by, times the width.
-        self._noise = 8 * float(np.spacing(max(abs(self._lowest), abs(self._highest))))
         self._plateau = self._flat_positions()
 
     # -- the two ends of every family, and the fixed curve ---------------------------------------------------------
@@ -397,7 +395,7 @@ class Meeting:
             (f0, h0), (f1, h1) = (combined(c, local).T for c in (by_t0, by_t1))
             det = f0 * h1 - f1 * h0
             isolated[live] = np.abs(det) > _SINGULAR * (np.abs(f0 * h1) + np.abs(f1 * h0))
-            ok = ((error[live] > np.maximum(_EXACT, self._noise / (b - a))) | quick) & (np.abs(det) > 0)
+            ok = ((error[live] > np.maximum(_EXACT, _noise(a, b))) | quick) & (np.abs(det) > 0)
             error[live[~ok & quick]] = np.inf
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 da = (miss[:, 0] * h1 - miss[:, 1] * f1) / det
@@ -411,7 +409,7 @@ class Meeting:
             t0[live] -= shrink * da
             t1[live] -= shrink * db
         # On a straight run of the ROC a whole range of widths may meet the point: this is then not the widest.
-        settled = (error <= np.maximum(_EXACT, self._noise / (t1 - t0))) & isolated
+        settled = (error <= np.maximum(_EXACT, _noise(t0, t1))) & isolated
         return np.where(settled, t0, np.nan), np.where(settled, t1 - t0, np.nan)
 
     def _nested(
@@ -440,10 +438,15 @@ class Meeting:
             left = left[np.isnan(t0[left])]
             # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
             miss = self.rates(t0_wide[left], wide[left], p[left]) - (self.point.fpr, self.point.tpr)
-            enough = np.maximum(_NEGLIGIBLE, self._noise / wide[left])
+            enough = np.maximum(_NEGLIGIBLE, _noise(t0_wide[left], t0_wide[left] + wide[left]))
             done = (np.abs(miss).max(axis=-1) <= enough) | (tolerance == _STAGES[-1])
             t0[left[done]], width[left[done]] = t0_wide[left[done]], wide[left[done]]
             left = left[~done]
             if not left.size:
                 break
         return t0, width
+
+
+def _noise(t0: Floats, t1: Floats) -> Floats:
+    """What rounding thresholds to floats changes the odds by."""
+    return np.asarray(8 * np.spacing(np.maximum(np.abs(t0), np.abs(t1))) / (t1 - t0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import and_, or_
 from typing import Any, Literal
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from evenodds.errors import DataError, OptionError, UnknownGroupError, one_of
 from evenodds.frames import Frame, array_of, constant, is_lazy, narwhals, opened, with_column
 from evenodds.geometry.pieces import Pieces
-from evenodds.model.cells import check_group_kinds
+from evenodds.model.cells import check_group_kinds, check_numeric, names_of, plain
+from evenodds.model.columns import floats_of
 from evenodds.model.keys import MISSING, UNKNOWN, Codes, key_of, located, parts_of
 from evenodds.model.policy import Policy, check_policy
 
@@ -64,10 +65,11 @@ def apply(
     2    25.0  black  1.000
     """
     check_policy(policy)
-    groups = (group,) if isinstance(group, str) else tuple(group)
+    groups = names_of(group)
     table = opened(frame, (score, *groups))
     check_group_kinds(table, groups)
-    if into in table.collect_schema().names():
+    check_numeric(table, "score", score)
+    if _is_taken(table, into):
         msg = f"The frame has a column {into!r} already. Hint: into= takes another name."
         raise OptionError(msg)
     if on_invalid is not None:
@@ -80,24 +82,20 @@ def apply(
             )
             raise OptionError(msg)
         return table.with_columns(_expression(policy, table, score, groups).alias(into)).to_native()
-    scores = _scores(table[score].to_native(), score)
-    codes = located([table[name].to_native() for name in groups], policy.groups)
+    native = table.to_native()
+    scores = floats_of(f"score column {score!r}", array_of(native[score]))
+    codes = located([native[name] for name in groups], policy.groups)
     odds = policy.odds_or_nan(scores, codes)
     if on_invalid != "null":
-        _refuse_invalid(policy, odds, scores, codes, [table[name] for name in groups])
+        _refuse_invalid(policy, odds, scores, codes, [array_of(native[name]) for name in groups])
     return with_column(table, into, odds)
 
 
-def _scores(column: Any, name: str) -> NDArray[Any]:
-    scores = array_of(column)
-    if scores.dtype.kind in "biuf":
-        return scores
-    try:
-        return np.array([np.nan if value is None else value for value in scores.tolist()], dtype=np.float64)
-    except (TypeError, ValueError):
-        kind = narwhals().from_native(column, series_only=True).dtype
-        msg = f"The score column {name!r} holds {kind}, not numbers."
-        raise DataError(msg) from None
+def _is_taken(table: Frame, name: str) -> bool:
+    """Whether a column has this name already; SQL engines do not tell upper from lower case."""
+    names = table.collect_schema().names()
+    exact = not is_lazy(table) or table.implementation.is_polars() or table.implementation.is_dask()
+    return name in names if exact else name.lower() in {other.lower() for other in names}
 
 
 def _refuse_invalid(
@@ -139,46 +137,48 @@ def _expression(policy: Policy, frame: Frame, score: str, groups: Sequence[str])
     and would make a yes of it in some.
     """
     nw = narwhals()
-    schema = frame.collect_schema()
-    if not (schema[score].is_numeric() or schema[score] == nw.Boolean):
-        msg = f"The score column {score!r} holds {schema[score]}, not numbers."
-        raise DataError(msg)
     r = nw.col(score).cast(nw.Float64)
     branches = []
     for key, curve in policy.curves.items():
-        named = [_is_group(schema, groups, parts) for parts in parts_of(key, len(groups))]
+        named = [_is_group(frame, groups, parts) for parts in parts_of(key, len(groups))]
         named = [condition for condition in named if condition is not None]
         if named:
             branches.append(nw.when(reduce(or_, named) & r.is_finite()).then(_value(frame, curve.pieces, r)))
     return nw.coalesce(*branches) if branches else nw.lit(None, nw.Float64)
 
 
-def _is_group(schema: Any, groups: Sequence[str], parts: Sequence[str]) -> Any:
+def _is_group(frame: Frame, groups: Sequence[str], parts: Sequence[str]) -> Any:
     """The condition that the group columns hold these values; None where their kind cannot."""
-    nw = narwhals()
+    schema = frame.collect_schema()
     conditions = []
     for name, part in zip(groups, parts, strict=True):
-        kind, column = schema[name], nw.col(name)
-        value = _typed(kind, part)
-        if value is None:
+        values = _typed(frame, schema[name], part)
+        if not values:
             return None
-        if kind in (nw.Categorical, nw.Enum):
-            column = column.cast(nw.String)
-        conditions.append(column == value)
+        conditions.append(reduce(or_, [plain(frame, name) == value for value in values]))
     return reduce(and_, conditions)
 
 
-def _typed(kind: Any, part: str) -> Any:
-    """A key's part as a value of the column's own kind: the value whose key it is."""
-    if kind == narwhals().Boolean:
-        return {"True": True, "False": False}.get(part)
-    if not kind.is_numeric():
-        return part
+def _typed(frame: Frame, kind: Any, part: str) -> list[Any]:
+    """The values of the column's own kind whose key is this part: one, or none, or for pandas' objects a few."""
+    nw = narwhals()
+    number, whole, truth = _read(float, part), _read(int, part), {"True": [True], "False": [False]}.get(part, [])
+    if kind == nw.Boolean:
+        return truth
+    if kind.is_numeric():
+        return whole if kind.is_integer() else number
+    if kind == nw.Object or (kind == nw.Categorical and frame.implementation.is_dask()):
+        return [part, *number, *whole, *truth]
+    return [part]
+
+
+def _read(read: Callable[[str], Any], part: str) -> list[Any]:
+    """The number that a key is the key of, if it is one and not NaN."""
     try:
-        value = int(part) if kind.is_integer() else float(part)
+        value = read(part)
     except ValueError:
-        return None
-    return value if key_of(value) == part else None
+        return []
+    return [value] if key_of(value) == part and value == value else []  # noqa: PLR0124
 
 
 def _value(frame: Frame, pieces: Pieces, r: Any) -> Any:
