@@ -1,6 +1,6 @@
 """Measure evenodds beside its peers and beside the limits of the machine, each case in a fresh process.
 
-Usage: python bench/run.py [--full] [--only PART]
+Usage: python bench/run.py [--full]
 
 Writes bench/results.json, and prints a table with the ratios that matter.
 """
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
+import time
 import venv
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,28 +73,54 @@ def _python(peer: str | None) -> Path:
 
 
 def plan(*, full: bool) -> list[Job]:
-    """Every case of a run."""
-    sizes = [100_000, 1_000_000] + [10_000_000] * full
+    """Every case of a run: limits, ours, peers, at every size and of every kind."""
     jobs = []
-    for rows in sizes:
-        jobs += [Job(case, rows) for case in ("one_read", *OWN_APPLY, "error_parity_odds", "fairlearn_odds")]
-    return jobs
+    for rows in [100_000, 1_000_000] + [10_000_000] * full:
+        for kind in ("float", "integer", "weighted"):
+            jobs += [Job(case, rows, kind) for case in ("sort", "argsort", "one_read", "fit", "solve")]
+            if kind != "weighted":  # fairlearn takes no weights into account
+                jobs += [Job(case, rows, kind) for case in ("error_parity_fit", "fairlearn_fit")]
+        jobs += [Job(case, rows) for case in (*OWN_APPLY, "decide", "error_parity_odds", "fairlearn_odds")]
+    return jobs + [Job(case, 1_000_000, groups=groups) for groups in (2, 8, 50) for case in ("sort", "fit")]
+
+
+def compared(job: Job, done: list[Job]) -> dict[str, float]:
+    """How a case of ours compares, as ratios: with the limits, and how many times as long the peers take."""
+    others = {
+        j.case: j.result["seconds"] for j in done if (j.rows, j.kind, j.groups) == (job.rows, job.kind, job.groups)
+    }
+    use = "fit" if job.case == "fit" else "odds" if job.case in (*OWN_APPLY, "decide") else None
+    if use is None:
+        return {}
+    own = job.result["seconds"]
+    limits = {limit: own / others[limit] for limit in ("sort", "argsort") if use == "fit" and limit in others}
+    return limits | {peer: others[f"{peer}_{use}"] / own for peer in PEERS if f"{peer}_{use}" in others}
 
 
 def table(done: list[Job]) -> str:
-    """Rows of a table in Markdown: seconds, memory, and how many times as long as ours a peer takes."""
-    by_key = {(j.case, j.rows, j.kind, j.groups): j for j in done}
-    lines = ["| case | rows | scores | groups | seconds | extra MB | fairlearn | error-parity |", "|---|" + "---:|" * 7]
+    """Rows of a table in Markdown: seconds, memory, and ratios."""
+    heads = ["case", "rows", "scores", "groups", "seconds", "extra MB", "of sort", "of argsort", *PEERS]
+    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
     for job in done:
-        ratios = []
-        for peer in PEERS:
-            other = by_key.get((f"{peer}_{'odds' if job.case in OWN_APPLY else 'fit'}", job.rows, job.kind, job.groups))
-            known = other is not None and job.peer is None and job.case in OWN_APPLY
-            ratios.append(f"{other.result['seconds'] / job.result['seconds']:.1f} times" if known else "")
+        ratios = compared(job, done)
+        shown = [f"{ratios[k]:.1f} x" if k in ratios else "" for k in ("sort", "argsort", *PEERS)]
         cells = [job.case, f"{job.rows:.0e}", job.kind, str(job.groups)]
-        cells += [f"{job.result['seconds']:.4f}", f"{job.result['extra_mb']:.0f}", *ratios]
-        lines.append("| " + " | ".join(cells) + " |")
+        cells += [f"{job.result['seconds']:.4f}", f"{job.result['extra_mb']:.0f}", *shown]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def import_times() -> dict[str, float]:
+    """Seconds of a whole process that imports a package and ends: the fastest of some."""
+    times = {}
+    for package in ("numpy", "evenodds"):
+        runs = []
+        for _ in range(7):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", f"import {package}"], check=True)
+            runs.append(time.perf_counter() - start)
+        times[package] = round(min(runs), 4)
+    return times
 
 
 def main() -> None:
@@ -104,10 +132,15 @@ def main() -> None:
     for number, job in enumerate(jobs, 1):
         print(f"{number}/{len(jobs)} {job.case} {job.rows:.0e} {job.kind}", file=sys.stderr)
         done.append(job.run())
-    machine = {"python": platform.python_version(), "machine": platform.machine()}
-    records = [{"case": j.case, "rows": j.rows, "kind": j.kind, "groups": j.groups, **j.result} for j in done]
-    (HERE / "results.json").write_text(json.dumps({"machine": machine, "results": records}, indent=1) + "\n")
+    machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
+    records = [
+        {"case": j.case, "rows": j.rows, "kind": j.kind, "groups": j.groups, **j.result, "ratios": compared(j, done)}
+        for j in done
+    ]
+    results = {"machine": machine, "imports": import_times(), "results": records}
+    (HERE / "results.json").write_text(json.dumps(results, indent=1).replace("NaN", "null") + "\n")
     print(table(done))
+    print("\nimport:", ", ".join(f"{name} {seconds:.3f} s" for name, seconds in results["imports"].items()))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import evenodds as eo
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import p_limits
-from evenodds.model.regions import Point, roc_of
+from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path
 
 

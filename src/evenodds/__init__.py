@@ -30,7 +30,7 @@ from evenodds.model.fit import Solutions, fit, solutions
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
-from evenodds.model.regions import Point
+from evenodds.model.roc import Point
 from evenodds.uses.apply import apply
 from evenodds.uses.compare import Comparison, compare
 from evenodds.uses.frontier import Frontier, frontier

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evenodds.geometry.envelope import best_below
 from evenodds.geometry.hull import height
-from evenodds.model.regions import roc_of
+from evenodds.model.roc import roc_of
 from strategies import joints
 
 

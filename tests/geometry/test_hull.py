@@ -6,7 +6,8 @@ from hypothesis import given
 from scipy.spatial import ConvexHull
 
 from evenodds.geometry.hull import concave_hull, height
-from evenodds.model.regions import common_region, roc_of
+from evenodds.model.regions import common_region
+from evenodds.model.roc import roc_of
 from strategies import joints
 
 

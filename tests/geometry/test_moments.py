@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenodds.geometry.moments import Moments
+from evenodds.geometry.moments import Moments, SplitMoments, ramps
 from evenodds.geometry.pieces import Pieces
 from evenodds.model.curves import CONTINUOUS, layout
 
 
 @pytest.mark.parametrize("family", CONTINUOUS)
-@pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 513, 5000, 33333])
+@pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 513, 5000, 33333, 70_001])
 def test_agrees_with_a_plain_sum(family, n):
     """Heavy tails and widths from a ten-thousandth to ten times the range: nothing may cancel."""
     rng = np.random.default_rng(n)
@@ -49,3 +49,33 @@ def test_the_closed_end_decides_who_counts():
     step = Pieces.joined([1.0], origin=[0, 0], scale=[1, 1], coefficients=[[0], [1]])
     assert Moments(points, weights).expectation(step) == [1.0]
     assert Moments(-points[::-1], weights).expectation(step.mirrored()) == [1.0]
+
+
+@pytest.mark.parametrize("family", CONTINUOUS)
+@pytest.mark.parametrize("n", [1, 300, 70_001])
+def test_points_of_weight_one_need_no_weights(family, n):
+    rng = np.random.default_rng(n)
+    samples = [np.sort(rng.normal(0, 1, n)), np.sort(rng.normal(1, 1, 2 * n))]
+    t0, width = rng.uniform(-4, 4, 20), 10.0 ** rng.uniform(-3, 1, 20)
+    split = SplitMoments([Moments(points, None, np.array([points.size])) for points in samples])
+    for quick in (False, True):
+        fast = split.expectation(layout(family, t0, t0 + width, 0.5), quick=quick)
+        plain = [
+            [layout(family, a, a + w, 0.5)(points).mean() for points in samples] for a, w in zip(t0, width, strict=True)
+        ]
+        assert np.abs(fast - plain).max() < 1e-13
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [1, 17, 5000, 70_001])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_ramps_from_prefix_sums(n, weighted, offset):
+    rng = np.random.default_rng(n)
+    points = offset + np.sort(rng.normal(0, 1, n))
+    weights = rng.random((1, n)) if weighted else None
+    total = np.array([n]) if weights is None else weights.sum(axis=1)
+    t0 = offset + rng.uniform(-3, 3, 30)
+    fast = ramps(Moments(points, weights, total), t0, 0.7)
+    shares = np.full(n, 1 / n) if weights is None else weights[0] / total
+    plain = [np.clip((points - a) / 0.7, 0, 1) @ shares for a in t0]
+    assert np.abs(fast[0] - plain).max() < 1e-13 * max(1.0, offset / 1e3)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 import evenodds as eo
-from evenodds.model.regions import roc_of
+from evenodds.model.roc import roc_of
 from evenodds.model.target import baseline
 from strategies import counts, joints
 

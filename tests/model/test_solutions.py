@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 import evenodds as eo
 from evenodds.model.policy import rates_of
-from evenodds.model.regions import Point, roc_of
+from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting
 from strategies import CONTINUOUS, FAMILIES, counts, gentlest, joints, reachable
 

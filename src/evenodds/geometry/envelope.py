@@ -3,15 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from evenodds.geometry.hull import height, height_before
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["Polyline", "best_below"]
+__all__ = ["Line", "Polyline", "best_below"]
 
 Polyline = tuple[Floats, Floats]
+
+
+class Line(Protocol):
+    """A rising polyline of too many vertices to list."""
+
+    def heights(self, at: Floats, /) -> Floats:
+        """Its top above each x."""
+
+    def heights_before(self, at: Floats, /) -> Floats:
+        """Its height just left of each x."""
+
+    def count(self, lo: Floats, hi: Floats) -> int:
+        """How many vertices lie over cells of x."""
+
+    def within(self, lo: Floats, hi: Floats) -> Floats:
+        """The x of the vertices over cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Listed:
+    """A polyline whose vertices are listed."""
+
+    x: Floats
+    y: Floats
+
+    def heights(self, at: Floats, /) -> Floats:
+        return height(self.x, self.y, at)
+
+    def heights_before(self, at: Floats, /) -> Floats:
+        return height_before(self.x, self.y, at)
+
+    def count(self, lo: Floats, hi: Floats) -> int:
+        return int(np.sum(np.searchsorted(self.x, hi, "right") - np.searchsorted(self.x, lo)))
+
+    def within(self, lo: Floats, hi: Floats) -> Floats:
+        cell = np.searchsorted(hi, self.x)
+        inside = (cell < hi.size) & (self.x >= lo[np.minimum(cell, hi.size - 1)])
+        return np.asarray(self.x[inside])
+
 
 _CELLS = 64  # first cut of [0, 1]
 _SPLIT = 8  # further cuts of a cell
@@ -20,7 +61,7 @@ _ROUNDS = 20
 
 
 def best_below(
-    polylines: Sequence[Polyline],
+    polylines: Sequence[Polyline | Line],
     score: Callable[[Floats, Floats], Floats],
     nearest: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
@@ -44,44 +85,39 @@ def best_below(
     >>> round(x, 6), round(y, 6)
     (0.375, 0.84375)
     """
+    lines = [_Listed(*line) if isinstance(line, tuple) else line for line in polylines]
     edges = np.linspace(0.0, 1.0, _CELLS + 1)
     lo, hi = edges[:-1], edges[1:]
     while True:
-        best = max(float(score(x, _lowest(polylines, x)).max()) for x in (lo, hi))
+        at_lo, at_hi = _lowest(lines, lo), _lowest(lines, hi)
+        best = max(float(score(x, y).max()) for x, y in ((lo, at_lo), (hi, at_hi)))
         # Rounding must not close the cell that holds the best point.
-        promising = score(lo, _lowest(polylines, hi)) >= best - 1e-12
+        promising = score(lo, at_hi) >= best - 1e-12
         lo, hi = lo[promising], hi[promising]
-        inside = sum(int(np.sum(np.searchsorted(x, hi, "right") - np.searchsorted(x, lo))) for x, _ in polylines)
+        inside = sum(line.count(lo, hi) for line in lines)
         if inside <= _FEW or float((hi - lo).max()) < 1e-9:  # noqa: PLR2004 a spike of vertices: all of them, then
             break
         cuts = np.linspace(lo, hi, _SPLIT + 1, axis=1)
         lo, hi = cuts[:, :-1].ravel(), cuts[:, 1:].ravel()
-    at = np.unique(np.concatenate([lo, hi, *(_within(x, lo, hi) for x, _ in polylines)]))
-    at = _with_crossings(polylines, at)
+    at = np.unique(np.concatenate([lo, hi, *(line.within(lo, hi) for line in lines)]))
+    at = _with_crossings(lines, at)
     if nearest is not None:
-        at = np.union1d(at, _feet(polylines, at, nearest))
-    low = _lowest(polylines, at)
+        at = np.union1d(at, _feet(lines, at, nearest))
+    low = _lowest(lines, at)
     best = int(np.argmax(score(at, low)))
     return float(at[best]), float(low[best])
 
 
-def _lowest(polylines: Sequence[Polyline], at: Floats) -> Floats:
-    return np.asarray(np.min([height(x, y, at) for x, y in polylines], axis=0))
+def _lowest(lines: Sequence[Line], at: Floats) -> Floats:
+    return np.asarray(np.min([line.heights(at) for line in lines], axis=0))
 
 
-def _within(x: Floats, lo: Floats, hi: Floats) -> Floats:
-    """The vertices that lie in any of the cells."""
-    cell = np.searchsorted(hi, x)
-    inside = (cell < hi.size) & (x >= lo[np.minimum(cell, hi.size - 1)])
-    return np.asarray(x[inside])
-
-
-def _with_crossings(polylines: Sequence[Polyline], at: Floats) -> Floats:
+def _with_crossings(lines: Sequence[Line], at: Floats) -> Floats:
     """Add where the lowest polyline changes, until it is the same at both ends of every interval."""
     for _ in range(_ROUNDS):
         # Just right of a vertical run and just left of the next one, each polyline is straight.
-        left = np.array([height(x, y, at[:-1]) for x, y in polylines])
-        right = np.array([height_before(x, y, at[1:]) for x, y in polylines])
+        left = np.array([line.heights(at[:-1]) for line in lines])
+        right = np.array([line.heights_before(at[1:]) for line in lines])
         low_left, low_right = left.argmin(axis=0), right.argmin(axis=0)
         k = np.flatnonzero(low_left != low_right)
         i, j = low_left[k], low_right[k]
@@ -96,10 +132,10 @@ def _with_crossings(polylines: Sequence[Polyline], at: Floats) -> Floats:
     return at
 
 
-def _feet(polylines: Sequence[Polyline], at: Floats, point: tuple[float, float]) -> Floats:
+def _feet(lines: Sequence[Line], at: Floats, point: tuple[float, float]) -> Floats:
     """Where each straight stretch of the lowest polyline is nearest to a point."""
-    left = np.min([height(x, y, at[:-1]) for x, y in polylines], axis=0)
-    right = np.min([height_before(x, y, at[1:]) for x, y in polylines], axis=0)
+    left = np.min([line.heights(at[:-1]) for line in lines], axis=0)
+    right = np.min([line.heights_before(at[1:]) for line in lines], axis=0)
     dx, dy = np.diff(at), right - left
     share = ((point[0] - at[:-1]) * dx + (point[1] - left) * dy) / (dx**2 + dy**2)
     return np.asarray(at[:-1] + np.clip(share, 0, 1) * dx)

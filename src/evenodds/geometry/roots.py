@@ -6,6 +6,7 @@ bisection and inverse quadratic interpolation, Advances in Engineering Software 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = ["Evaluate", "bracketed_root", "bracketed_roots"]
 
 Evaluate = Callable[[Floats, NDArray[np.intp]], Floats]
 
+_EDGE = 0.05  # the first look is no nearer to an end of the bracket, as a share of it
 _STEPS = 200  # bisection alone needs about 60; the bound only guards against a function that is not a function
 
 
@@ -28,11 +30,41 @@ def bracketed_root(
     >>> bracketed_root(lambda x: 2 - x**2, (0.0, 2.0), (2.0, -2.0), 0.0)[1]
     1.41421356...
     """
-    ends = [np.array([number]) for number in (positive[0], negative[0], positive[1], negative[1])]
-    above, below = bracketed_roots(
-        lambda x, _: np.array([function(float(x[0]))]), *ends, tolerance=np.array([tolerance])
-    )
-    return float(above[0]), float(below[0])
+    (a, fa), (b, fb) = positive, negative
+    fraction, newest_is_a = _first_fraction(fa, fb), False
+    for _ in range(_STEPS):
+        if abs(b - a) <= max(tolerance, math.ulp(max(abs(a), abs(b)))) or fb == 0:
+            break
+        (near, f_near), (far, f_far) = ((a, fa), (b, fb)) if newest_is_a else ((b, fb), (a, fa))
+        x = near + fraction * (far - near)
+        if x in (near, far):
+            x = near + 0.5 * (far - near)
+        value = function(x)
+        above = value > 0
+        third, f_third, other, f_other = (
+            (near, f_near, far, f_far) if above == newest_is_a else (far, f_far, near, f_near)
+        )
+        if above:
+            a, fa = x, value
+        else:
+            b, fb = x, value
+        newest_is_a = above
+        fraction = 0.5
+        xi, phi = (x - other) / (third - other), (value - f_other) / (f_third - f_other)
+        if phi**2 < xi and (1 - phi) ** 2 < 1 - xi and value not in (f_other, f_third) and f_other != f_third:
+            fraction = value / (f_other - value) * f_third / (f_other - f_third) + (third - x) / (other - x) * value / (
+                f_third - value
+            ) * f_other / (f_third - f_other)
+        least = min(0.5, 0.5 * tolerance / abs(other - x)) if other != x else 0.5
+        fraction = min(max(fraction, least), 1 - least)
+    return a, b
+
+
+def _first_fraction(value_positive: float, value_negative: float) -> float:
+    """Where a straight line between the ends has its root, seen from the second, and not too near either."""
+    if not value_positive > value_negative:
+        return 0.5
+    return min(max(value_negative / (value_negative - value_positive), _EDGE), 1 - _EDGE)
 
 
 def bracketed_roots(
@@ -70,7 +102,10 @@ def bracketed_roots(
     """
     a, b = positive.astype(np.float64), negative.astype(np.float64)  # astype copies
     fa, fb = value_positive.astype(np.float64), value_negative.astype(np.float64)
-    fraction = np.full(a.shape, 0.5)  # where in the bracket to look next, from the newest end
+    # Where in the bracket to look next, from the newest end: first where a straight line has its root.
+    fraction = np.full(a.shape, 0.5)
+    np.divide(fb, fb - fa, out=fraction, where=fa > fb)
+    fraction = np.clip(fraction, _EDGE, 1 - _EDGE)
     newest_is_a = np.zeros(a.shape, bool)
     live = np.arange(a.size)
     for _ in range(_STEPS):

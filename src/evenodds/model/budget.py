@@ -6,25 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenodds.geometry.envelope import Polyline
-from evenodds.geometry.hull import concave_hull
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
 from evenodds.model.goals import Constraint, Objective
-from evenodds.model.joint import Group, JointDistribution
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import Steps, best_points, gentlest_steps, steps_of
-from evenodds.model.regions import (
-    ON_CURVE,
-    Point,
-    above_diagonal,
-    arc_point,
-    arcs_of,
-    blurred,
-    pooled,
-    pooled_slope_bound,
-    roc_of,
-)
-from evenodds.model.target import best_reachable
+from evenodds.model.pooling import pool_together, pooled_slope_bound, upper_bound
+from evenodds.model.regions import ON_CURVE, above_diagonal, arc_point, arcs_of, is_smooth
+from evenodds.model.roc import LargeRoc, Point, roc_of
+from evenodds.model.target import best_common, best_reachable
 
 __all__ = ["best_under", "gain_bound", "is_small", "least_slope", "slope_bound"]
 
@@ -32,12 +23,20 @@ SMALL_TABLE = 5000
 """Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
 _FLAT = 1e-6  # a slope that changes the odds by less than this over the whole score range is none
 _ENOUGH_SUPPORTS = 60
+_ROUGH = 3e-4  # how well the first search knows a slope
+_LOOKS = 2  # times that smooth arcs are looked at more closely
 
 
 def best_under(
-    joint: JointDistribution, family: str, slope: float, objective: Objective, constraint: Constraint
+    joint: JointDistribution,
+    family: str,
+    slope: float,
+    objective: Objective,
+    constraint: Constraint,
+    *,
+    roughly: bool = False,
 ) -> list[Point]:
-    """The best points that curves of a family reach with slopes of at most `slope`."""
+    """The best points that curves of a family reach with slopes of at most `slope`; roughly for a first search."""
     if family == "optimal":
         found = _best_mixes(joint, [steps_of(member, slope) for member in joint.members], objective, constraint)
         # The program's rounding must not put a point outside.
@@ -47,15 +46,19 @@ def best_under(
         ]
     if family == "fixed":
         return best_reachable(joint, [roc_of(member).hull for member in joint.members], objective, constraint)
+    rocs = [roc_of(member) for member in joint.members]
+    if np.isinf(slope) and constraint.one_point and any(isinstance(roc, LargeRoc) for roc in rocs):
+        lines = [roc if isinstance(roc, LargeRoc) else above_diagonal((roc.fpr, roc.tpr)) for roc in rocs]
+        return [best_common(lines, objective)] * len(lines)
     arcs = [arcs_of(member, family, slope) for member in joint.members]
     points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
-    if family == "linear" or np.isinf(slope):
+    if np.isinf(slope) or roughly or not any(is_smooth(arc.group, family, arc.width) for arc in arcs):
         return points
     # Arcs are straightened between vertices: look again with more of them around the points found.
-    for _ in range(2):
+    for _ in range(_LOOKS):
         arcs = [arc.finer(point) for arc, point in zip(arcs, points, strict=True)]
         points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
-    return _onto_arcs(joint, family, slope, constraint, points)
+    return points if family == "linear" else _onto_arcs(joint, family, slope, constraint, points)
 
 
 def _onto_arcs(
@@ -82,27 +85,41 @@ def least_slope(
 ) -> float:
     """The least slope budget with which curves of a family gain what is needed, less than without a budget."""
 
-    def excess(log_slope: float) -> float:
-        return needed - objective.gain(best_under(joint, family, float(np.exp(log_slope)), objective, constraint))
+    def excess(log_slope: float, *, roughly: bool = False) -> float:
+        slope = float(np.exp(log_slope))
+        return needed - objective.gain(best_under(joint, family, slope, objective, constraint, roughly=roughly))
+
+    def rough_excess(log_slope: float) -> float:
+        return excess(log_slope, roughly=True)
 
     lo, hi = joint.score_range
     if hi == lo:
         return float("inf")
     gentle, steep = np.log(_FLAT / (hi - lo)), np.log(4 / (hi - lo))
-    short = excess(gentle)
+    short = rough_excess(gentle)
     if short <= 0:
         return float(np.exp(gentle))
     # A curve narrower than every gap between scores traces the ROC itself, so this ends.
-    while (more := excess(steep)) > 0:
+    while (more := rough_excess(steep)) > 0:
         gentle, short = steep, more
         steep += np.log(4)
+    # Roughly first; what is rough there is a little too low, so that the answer is a little gentler.
+    _, rough = bracketed_root(rough_excess, (gentle, short), (steep, more), _ROUGH)
+    steep, step = rough, _ROUGH
+    while (more := excess(steep)) > 0:
+        steep += step
+        step *= 8
+    gentle, step = min(rough, steep) - 2 * _ROUGH, 2 * _ROUGH
+    while (short := excess(gentle)) <= 0:
+        gentle, steep, more = gentle - step, gentle, short
+        step *= 8
     _, found = bracketed_root(excess, (gentle, short), (steep, more), 1e-10)
     return float(np.exp(found))
 
 
 def is_small(joint: JointDistribution) -> bool:
     """Whether the linear program is quick enough to prove bounds with."""
-    return sum(member.scores.size for member in joint.members) <= SMALL_TABLE
+    return sum(member.score_count for member in joint.members) <= SMALL_TABLE
 
 
 def gain_bound(
@@ -113,8 +130,7 @@ def gain_bound(
     The pooled ROC gives a bound in O(n); where it does not prove the achieved gain best, and the table is small, the
     linear program gives the best gain itself.
     """
-    points = best_reachable(joint, [_above(member, slope) for member in joint.members], objective, constraint)
-    bound, by = objective.gain(points), "pooled ROC"
+    bound, by = _pooled_gain(joint, slope, objective, constraint, achieved), "pooled ROC"
     if bound > achieved + 1e-9 and is_small(joint):  # the program's own precision
         steps = [steps_of(member, slope) for member in joint.members]
         exact = objective.gain(_best_mixes(joint, steps, objective, constraint))
@@ -134,11 +150,22 @@ def slope_bound(group: Group, point: Point, *, achieved: float, small: bool) -> 
     return min(bound, achieved)
 
 
-def _above(group: Group, slope: float) -> Polyline:
-    """A polyline that no rising curve of this slope exceeds."""
-    fpr, tpr = blurred(pooled(group), "linear", slope)
-    kept = concave_hull(fpr, tpr)
-    return fpr[kept], tpr[kept]
+def _pooled_gain(
+    joint: JointDistribution, slope: float, objective: Objective, constraint: Constraint, achieved: float
+) -> float:
+    """What curves below the pooled ROCs gain at most; smooth bounds are drawn closer around the best points."""
+    pool_together(joint.members)
+    near: list[Point | None] = [None] * len(joint.members)
+    bound = np.inf
+    for _ in range(_LOOKS + 1):
+        lines = [upper_bound(member, slope, point) for member, point in zip(joint.members, near, strict=True)]
+        points = best_reachable(joint, lines, objective, constraint)
+        bound = min(bound, objective.gain(points))
+        smooth = [is_smooth(member, "linear", 1 / slope) for member in joint.members]
+        if bound <= achieved or np.isinf(slope) or not any(smooth):
+            break
+        near = list(points)
+    return bound
 
 
 def _best_mixes(

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from evenodds.model.regions import Point
+from evenodds.model.roc import Point
 
 __all__ = ["Certificate"]
 

@@ -80,6 +80,8 @@ def labels_of(name: str, values: ArrayLike, positive_label: object = None) -> ND
     given = _column(name, values)
     if given.dtype == bool:
         return given
+    if given.dtype.kind in "iu" and given.size and given.min() >= 0 and given.max() <= 1:
+        return given.astype(bool)
     zero, one = _equals(given, 0), _equals(given, 1)
     bad = np.flatnonzero(~(zero | one))
     if bad.size:

@@ -17,7 +17,7 @@ from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import CERTAIN, is_random, layout
-from evenodds.model.regions import is_least_slope
+from evenodds.model.pooling import is_least_slope
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 
 __all__ = ["CRITERIA", "check_criterion", "chosen_curves", "randomized_share", "roughness", "score_sensitivity"]
@@ -30,6 +30,7 @@ _FIRST_LOOK = 9  # steps of the first grid to each side of p = 1/2
 _DENSE = 60  # the same where groups are compared with each other
 _VALLEYS = 3  # how many local minima of the first look are followed to their bottom
 _FINEST = 1e-8  # the step in p at which the search ends
+_BESIDE = 1e-3  # a step in p to see whether p = 1/2 is the bottom
 _SETTLED = 3  # rounds without a better p after which it is at a kink
 _ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 
@@ -178,10 +179,13 @@ def _least(meeting: Meeting, measure: Measure, steepest: float, allowed: Allowed
     p = p_grid(meeting.family, _FIRST_LOOK)
     half = meeting.path(np.array([0.5]), steepest) if prune else None
     if half is not None and len(half):
-        if is_least_slope(meeting.group, meeting.point, float(half.lipschitz[0])):
+        # Many scores are too jagged to prove anything; a look beside p = 1/2 is quicker then.
+        if not meeting.group.is_large and is_least_slope(meeting.group, meeting.point, float(half.lipschitz[0])):
             return half  # proven: no rising curve is gentler
         # Only curves that are no steeper than the one at p = 1/2 matter.
         path = meeting.path(p[p != half.p], float(half.lipschitz[0]) * (1 + _TIE)).joined(half)
+        if len(path) == 1 and _is_sharp_bottom(meeting, half):
+            return half
     else:
         path = meeting.path(p, steepest)
     value = _judged(path, measure, allowed)
@@ -195,6 +199,12 @@ def _least(meeting: Meeting, measure: Measure, steepest: float, allowed: Allowed
     bottoms = _bottoms(meeting, lambda some: _judged(some, measure, allowed), path, deepest)
     found = meeting.path(bottoms.p, steepest).joined(bottoms)
     return found.at(_best(found, _judged(found, measure, allowed)))
+
+
+def _is_sharp_bottom(meeting: Meeting, half: Path) -> bool:
+    """Whether the slope rises steeply to both sides of p = 1/2, as it does unless the width changes very fast."""
+    beside = meeting.follow(half, np.array([0.5 - _BESIDE, 0.5 + _BESIDE]))
+    return bool(beside.found.all() and (beside.lipschitz > half.lipschitz[0] * (1 + _BESIDE)).all())
 
 
 def _judged(path: Path, measure: Measure, allowed: Allowed) -> Floats:

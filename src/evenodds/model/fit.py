@@ -18,10 +18,11 @@ from evenodds.model.certificate import Certificate
 from evenodds.model.criteria import CRITERIA, check_criterion, chosen_curves
 from evenodds.model.curves import CONTINUOUS, FAMILIES, PUBLISHED, Curve
 from evenodds.model.goals import Constraint, Cost, Objective, constraint_of, objective_of
-from evenodds.model.joint import Group, JointDistribution
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
-from evenodds.model.regions import Point, roc_of
+from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 from evenodds.model.target import TargetLike, check_reach, chosen_target
 
@@ -353,16 +354,15 @@ def _warn_of_weak_groups(joint: JointDistribution) -> None:
 
 def _weaknesses(member: Group) -> list[str]:
     found = []
-    auc = roc_of(member).auc
     negatives, positives = member.people
     if min(negatives, positives) < _SMALL:
         found.append(
             f"Group {member.key!r} is very small: {negatives:g} negatives and {positives:g} positives. "
             "Its rates on other people may differ a lot from those it was fitted on."
         )
-    if auc < 0.5:  # noqa: PLR2004 a coin
+    if roc_of(member).is_backwards:
         found.append(
-            f"The score ranks group {member.key!r} backwards: its AUC is {auc:.4f}, below 1/2. "
+            f"The score ranks group {member.key!r} backwards: its AUC is {roc_of(member).auc:.4f}, below 1/2. "
             "Little but the diagonal is in its reach, and in that of every policy that treats all groups alike. "
             "Hint: check orientation=, or the score itself."
         )

@@ -14,7 +14,7 @@ import numpy as np
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats
 from evenodds.model.joint import JointDistribution
-from evenodds.model.regions import Point
+from evenodds.model.roc import Point
 
 __all__ = ["CONSTRAINTS", "OBJECTIVES", "Constraint", "Cost", "Objective", "constraint_of", "objective_of"]
 

@@ -12,73 +12,16 @@ from numpy.typing import ArrayLike
 
 from evenodds.errors import DataError, one_of
 from evenodds.frames import is_lazy, opened
-from evenodds.geometry.moments import Moments
-from evenodds.geometry.pieces import Floats
 from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
 from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
+from evenodds.model.groups import Group, Table
+from evenodds.model.intake import groups_of
 from evenodds.model.keys import GroupLike, encode, owners
 
 __all__ = ["Group", "JointDistribution", "Orientation"]
 
 Orientation = Literal["positive", "negative"]
 ORIENTATIONS = ("positive", "negative")
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """One group's people: distinct scores, ascending, with the weight of negatives and positives at each.
-
-    Scores are on the *upward* scale: the user's own for positive orientation, mirrored for negative, so that a
-    higher score always speaks for a yes.
-    """
-
-    key: str
-    scores: Floats
-    negatives: Floats
-    positives: Floats
-    people: tuple[float, float]
-    """How many people stand behind the negatives and the positives (Kish's effective number under weights)."""
-
-    @cached_property
-    def negative_total(self) -> float:
-        return float(self.negatives.sum())
-
-    @cached_property
-    def positive_total(self) -> float:
-        return float(self.positives.sum())
-
-    @property
-    def total(self) -> float:
-        """The group's whole weight."""
-        return self.negative_total + self.positive_total
-
-    @property
-    def base_rate(self) -> float:
-        """The share of positives."""
-        return self.positive_total / self.total
-
-    @property
-    def _totals(self) -> Floats:
-        return np.array([self.negative_total, self.positive_total])
-
-    @cached_property
-    def shares(self) -> Floats:
-        """Row 0: shares of the negatives at each score; row 1: of the positives. Each row sums to 1."""
-        return _locked(np.stack([self.negatives / self.negative_total, self.positives / self.positive_total]))
-
-    @cached_property
-    def prefix(self) -> tuple[float, Floats, Floats]:
-        """The middle of the scores; sums of the shares, and of the shares times (score - middle), before each score."""
-        middle = float(self.scores[0] + (self.scores[-1] - self.scores[0]) / 2)
-        counts = np.stack([self.negatives, self.positives])
-        sums = [np.cumsum(w, axis=1) / self._totals[:, None] for w in (counts, counts * (self.scores - middle))]
-        share, moment = (_locked(np.pad(total, ((0, 0), (1, 0)))) for total in sums)
-        return middle, share, moment
-
-    @cached_property
-    def moments(self) -> Moments:
-        """Ready for (FPR, TPR) of any piecewise polynomial."""
-        return Moments(self.scores, np.stack([self.negatives, self.positives]), self._totals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,29 +148,21 @@ class JointDistribution:
         scores = numbers_of(names[0], score)
         labels = labels_of(names[1], label, positive_label)
         codes, keys = encode(group)
-        weights = np.ones(scores.size) if weight is None else numbers_of(names[2], weight)
-        lengths = {"score": scores.size, "group": codes.size, "label": labels.size, "weight": weights.size}
+        weights = None if weight is None else numbers_of(names[2], weight)
+        lengths = {"score": scores.size, "group": codes.size, "label": labels.size}
+        if weights is not None:
+            lengths["weight"] = weights.size
         if len(set(lengths.values())) > 1:
-            told = ", ".join(
-                f"{name} {size}" for name, size in lengths.items() if name != "weight" or weight is not None
-            )
-            msg = f"The columns have different lengths: {told}."
+            msg = f"The columns have different lengths: {', '.join(f'{n} {size}' for n, size in lengths.items())}."
             raise DataError(msg)
         if scores.size == 0:
             msg = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
             raise DataError(msg)
-        check_amounts(names[2], weights)
+        if weights is not None:
+            check_amounts(names[2], weights)
         if width:
             scores = rounded(scores, width)
-        kept = weights > 0
-        members = []
-        for code, key in enumerate(keys):
-            rows = np.flatnonzero((codes == code) & kept)
-            yes = labels[rows]
-            people = tuple(_kish(weights[rows[yes == side]]) for side in (False, True))
-            members.append(
-                _group(key, sign * scores[rows], weights[rows] * ~yes, weights[rows] * yes, (people[0], people[1]))
-            )
+        members = groups_of(scores, codes, labels, weights, keys=keys, sign=sign)
         return cls._checked(members, orientation, width)
 
     @classmethod
@@ -239,7 +174,8 @@ class JointDistribution:
             negatives, positives = cells.weights[:, rows]
             sums, squares = cells.weights[:, rows].sum(axis=1), cells.squares[:, rows].sum(axis=1)
             people = np.divide(sums**2, squares, out=np.zeros(2), where=squares > 0)  # Kish
-            members.append(_group(key, sign * cells.scores[rows], negatives, positives, (people[0], people[1])))
+            table = Table.merged(sign * cells.scores[rows], negatives, positives)
+            members.append(Group.of_table(key, table, (float(people[0]), float(people[1]))))
         return cls._checked(members, orientation, resolution)
 
     @classmethod
@@ -287,7 +223,7 @@ class JointDistribution:
             check_amounts(names[1], negatives)
             check_amounts(names[2], positives)
             people = (float(negatives.sum()), float(positives.sum()))
-            members.append(_group(key, sign * scores, negatives, positives, people))
+            members.append(Group.of_table(key, Table.merged(sign * scores, negatives, positives), people))
         return cls._checked(members, orientation)
 
     @classmethod
@@ -312,13 +248,13 @@ class JointDistribution:
     @cached_property
     def score_range(self) -> tuple[float, float]:
         """The least and the greatest score of all groups, on the user's own scale."""
-        lo = min(float(member.scores[0]) for member in self.members)
-        hi = max(float(member.scores[-1]) for member in self.members)
+        lo = min(member.ends[0] for member in self.members)
+        hi = max(member.ends[1] for member in self.members)
         return (lo, hi) if self.orientation == "positive" else (-hi, -lo)
 
     def __repr__(self) -> str:
         lo, hi = self.score_range
-        scores = sum(member.scores.size for member in self.members)
+        scores = sum(member.score_count for member in self.members)
         n = len(self.members)
         return (
             f"JointDistribution({n} group{'s' * (n > 1)}, {scores} scores, weight {self.total:g}, "
@@ -333,36 +269,3 @@ def _size(entry: object) -> str:
 
 def _sign(orientation: Orientation) -> float:
     return 1.0 if one_of("orientation", orientation, ORIENTATIONS) == "positive" else -1.0
-
-
-def _kish(weights: Floats) -> float:
-    """The number of equally weighted people who would tell as much."""
-    if not weights.size:
-        return 0.0
-    scaled = weights / weights.max()
-    return float(scaled.sum() ** 2 / (scaled**2).sum())
-
-
-def _group(key: str, scores: Floats, negatives: Floats, positives: Floats, people: tuple[float, float]) -> Group:
-    """Merge ties, drop scores that nobody has, and refuse a group without positives or without negatives."""
-    sums = {"positive": float(positives.sum()), "negative": float(negatives.sum())}
-    for side, total in sums.items():
-        if total <= 0:
-            other = "negative" if side == "positive" else "positive"
-            have = f"weight {sums[other]:g} of {other}s, none of {side}s"
-            rate = "true" if side == "positive" else "false"
-            msg = (
-                f"Group {key!r} has {have}, so its {rate} positive rate is not defined. Hint: merge or drop the group."
-            )
-            raise DataError(msg)
-    seen = negatives + positives > 0
-    distinct, tie = np.unique(scores[seen], return_inverse=True)
-    sides = [
-        np.bincount(tie, side[seen], minlength=distinct.size).astype(np.float64) for side in (negatives, positives)
-    ]
-    return Group(key, _locked(distinct), _locked(sides[0]), _locked(sides[1]), people)
-
-
-def _locked(array: Floats) -> Floats:
-    array.setflags(write=False)
-    return array

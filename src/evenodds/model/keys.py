@@ -26,6 +26,7 @@ UNKNOWN, MISSING = -1, -2
 """Codes of a group that is not known, and of a missing value."""
 _JOINER = ", "
 _FEW = 1 << 20  # values that are counted one by one; more are sorted
+_BLOCK = 1 << 16  # codes at a time
 _MOST = 1000  # groups: more are a continuous column by mistake
 
 
@@ -60,8 +61,8 @@ def encode(group: GroupLike) -> tuple[Codes, tuple[str, ...]]:
     ('b, 1', 'w, 1', 'w, 2')
     """
     codes, values = _combined(_columns(group))
-    gone = codes < 0
-    if gone.any():
+    if codes.size and codes.min() < 0:
+        gone = codes < 0
         count = int(gone.sum())
         msg = (
             f"group has {count} missing value{'s' * (count > 1)} (first at position {int(gone.argmax())}). "
@@ -78,7 +79,8 @@ def encode(group: GroupLike) -> tuple[Codes, tuple[str, ...]]:
     keys = sorted(owners(values))
     position = {key: i for i, key in enumerate(keys)}
     order = np.array([position[key_of(value)] for value in values], dtype=codes.dtype)
-    return (order[codes] if codes.size else codes), tuple(keys)
+    sorted_already = bool((order == np.arange(order.size)).all())
+    return (codes if sorted_already else order[codes]), tuple(keys)
 
 
 def located(group: GroupLike, known: Sequence[str]) -> Codes:
@@ -136,8 +138,7 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 def _present(codes: Codes, size: int) -> tuple[Codes, list[int]]:
     """Codes of those values only that a row has, and which values these are; -1 stays -1."""
-    known = codes[codes >= 0] if (codes < 0).any() else codes
-    kept = np.flatnonzero(np.bincount(known, minlength=size)) if size <= _FEW else np.unique(known)
+    kept = _occurring(codes, size)
     if kept.size == size:
         return codes, kept.tolist()
     if size > _FEW:
@@ -145,6 +146,19 @@ def _present(codes: Codes, size: int) -> tuple[Codes, list[int]]:
     rank = np.full(size + 1, -1, dtype=codes.dtype)  # the last entry is for code -1
     rank[kept] = np.arange(kept.size)
     return rank[codes], kept.tolist()
+
+
+def _occurring(codes: Codes, size: int) -> Codes:
+    """The codes from 0 on that occur, sorted."""
+    if size > _FEW:
+        found = np.unique(codes)
+        return np.asarray(found[found >= 0])
+    seen = np.zeros(size + 1, dtype=bool)  # the last entry is for code -1
+    for start in range(0, codes.size, _BLOCK):
+        seen[codes[start : start + _BLOCK]] = True
+        if seen[:-1].all():
+            break
+    return np.flatnonzero(seen[:-1])
 
 
 def _columns(group: GroupLike) -> list[Any]:

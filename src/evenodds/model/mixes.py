@@ -19,8 +19,9 @@ from evenodds.geometry.hull import concave_hull
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import LinearProgram
 from evenodds.model.goals import Constraint, Objective
-from evenodds.model.joint import Group, JointDistribution
-from evenodds.model.regions import Point, roc_of
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution
+from evenodds.model.roc import Point, roc_of
 
 __all__ = ["Steps", "best_points", "gentlest_steps", "steps_of", "vertices_of"]
 

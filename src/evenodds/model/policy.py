@@ -18,9 +18,10 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.certificate import Certificate
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve
-from evenodds.model.joint import Group, Orientation
+from evenodds.model.groups import Group
+from evenodds.model.joint import Orientation
 from evenodds.model.keys import Codes, GroupLike, encode, key_of, located
-from evenodds.model.regions import Point
+from evenodds.model.roc import Point
 
 __all__ = ["Policy", "check_policy", "describe", "odds_of", "rates_of"]
 
@@ -34,8 +35,12 @@ def odds_of(curve: Curve, group: Group) -> Floats:
 
 
 def rates_of(curve: Curve, group: Group) -> Point:
-    """(FPR, TPR) of a curve for a group, summed directly over the group's scores."""
-    fpr, tpr = group.shares @ odds_of(curve, group)
+    """(FPR, TPR) of a curve for a group: summed directly over its scores, or if these are many from local moments."""
+    if group.is_large:
+        pieces = curve.pieces if curve.orientation == "positive" else curve.pieces.mirrored()
+        fpr, tpr = group.moments.expectation(pieces)
+    else:
+        fpr, tpr = group.shares @ odds_of(curve, group)
     return Point(float(fpr), float(tpr))
 
 

@@ -1,136 +1,49 @@
-"""What (FPR, TPR) each group can reach: its ROC polyline, the concave hull of it, and the region below all hulls.
+"""What (FPR, TPR) each group can reach under a slope budget, and the region below all hulls.
 
-A vertex of the ROC is a single threshold: "yes from this score on". A point between two neighbouring vertices gives
-the people at one score odds of their own. Whatever a non-decreasing curve can reach lies between the diagonal and the
-hull (method of Hardt et al., 2016).
+Without a budget a group reaches whatever lies below its ROC. Under a slope budget L the region shrinks. A curve of
+slope L centred at c is the threshold c on the score *blurred* by noise whose distribution function is the curve; as c
+moves, its (FPR, TPR) trace the blurred ROC. For the linear curve the noise is uniform of width 1/L, and the blurred ROC
+is a polyline with a kink wherever an end of the ramp meets a score. Below it every point is reached by a curve of the
+same family with a slope of at most L (widen the curve).
 
-Under a slope budget L the region shrinks. A curve of slope L centred at c is the threshold c on the score *blurred* by
-noise whose distribution function is the curve; as c moves, its (FPR, TPR) trace the blurred ROC. For the linear curve
-the noise is uniform of width 1/L, and the blurred ROC is a polyline with a kink wherever an end of the ramp meets a
-score. Below it every point is reached by a curve of the same family with a slope of at most L (widen the curve). Its
-hull is all that *any* rising curve of slope L can reach when the ROC is concave, and contained in that otherwise; the
-hull of the blurred *pooled* ROC contains that always, since pooling can only raise what a rising curve collects.
+With many scores a blurred ROC is smooth for all that matters: it is looked at in some places first, and ever more
+closely around the point that is chosen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenodds.geometry.envelope import Polyline
-from evenodds.geometry.hull import concave_hull, height, lower_envelope
+from evenodds.geometry.hull import lower_envelope
+from evenodds.geometry.moments import ramps
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
 from evenodds.model.curves import layout, unit_slope
-from evenodds.model.joint import Group, JointDistribution
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution
+from evenodds.model.roc import Point, roc_of
 
 __all__ = [
     "ON_CURVE",
-    "Point",
-    "Roc",
     "above_diagonal",
     "arc_point",
     "arcs_of",
     "blurred",
     "common_region",
-    "is_least_slope",
-    "pooled",
-    "pooled_slope_bound",
-    "roc_of",
+    "is_smooth",
+    "some_scores",
 ]
 
 ON_CURVE = 1e-12
 """Rates nearer than this are the same point: the error of summing them in another order."""
-_ROCS: WeakKeyDictionary[Group, Roc] = WeakKeyDictionary()  # groups never change, and every stage asks for theirs
-_POOLED: WeakKeyDictionary[Group, Group] = WeakKeyDictionary()
 _FEW_SCORES = 500  # scores whose meeting with a curve makes the first vertices of an arc
-_REFINEMENTS = 6  # each makes the arcs around a point ten times finer
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point of the ROC plane.
-
-    >>> Point(0.2, 0.8).distance_to_perfect.__round__(6)
-    0.282843
-    """
-
-    fpr: float
-    tpr: float
-
-    @property
-    def distance_to_perfect(self) -> float:
-        """Distance from (0, 1)."""
-        return float(np.hypot(self.fpr, 1 - self.tpr))
-
-
-@dataclass(frozen=True, eq=False)
-class Roc:
-    """One group's ROC polyline.
-
-    Vertex i says yes from `scores[i - 1]` *downwards in rank*: vertex 0 is (0, 0), nobody; vertex i takes the i
-    highest scores; the last is (1, 1), everybody.
-    """
-
-    scores: Floats
-    """Distinct scores, highest first (upward scale)."""
-    fpr: Floats
-    tpr: Floats
-
-    @cached_property
-    def hull_vertices(self) -> NDArray[np.intp]:
-        """Which vertices are those of the concave hull."""
-        return concave_hull(self.fpr, self.tpr)
-
-    @cached_property
-    def hull(self) -> tuple[Floats, Floats]:
-        """FPR and TPR of the vertices of the concave hull."""
-        return self.fpr[self.hull_vertices], self.tpr[self.hull_vertices]
-
-    @cached_property
-    def auc(self) -> float:
-        """The area under the polyline: the chance that a positive outranks a negative, ties counted half."""
-        return float(np.sum(np.diff(self.fpr) * (self.tpr[1:] + self.tpr[:-1])) / 2)
-
-    def height(self, fpr: float) -> float:
-        """The highest TPR of the polyline at this FPR."""
-        return float(height(self.fpr, self.tpr, fpr))
-
-    def hull_height(self, fpr: float) -> float:
-        """The highest TPR that any non-decreasing curve reaches at this FPR."""
-        return float(height(*self.hull, fpr))
-
-    def threshold(self, vertex: int) -> float:
-        """The score from which on a vertex says yes; for vertex 0, "nobody", just above the highest score."""
-        return float(self.scores[vertex - 1]) if vertex else float(np.nextafter(self.scores[0], np.inf))
-
-    def nearest_to_perfect(self) -> tuple[float, Point]:
-        """The single threshold nearest to (0, 1), and where it lies; of several, the highest score."""
-        i = int(np.argmin(np.hypot(self.fpr, 1 - self.tpr)))
-        return self.threshold(i), Point(float(self.fpr[i]), float(self.tpr[i]))
-
-
-def roc_of(group: Group) -> Roc:
-    """The ROC polyline of a group.
-
-    >>> joint = JointDistribution.from_counts({"a": ([1, 2, 3], [4, 3, 1], [1, 3, 4])})
-    >>> roc = roc_of(joint.members[0])
-    >>> roc.fpr, roc.tpr, round(roc.auc, 6)
-    (array([0.   , 0.125, 0.5  , 1.   ]), array([0.   , 0.5  , 0.875, 1.   ]), 0.757812)
-    """
-    known = _ROCS.get(group)
-    if known is not None:
-        return known
-    # Counted first and divided afterwards, so that whole counts give rates without a drift.
-    counts = (group.negatives, group.negative_total), (group.positives, group.positive_total)
-    fpr, tpr = (np.minimum(np.append(0.0, np.cumsum(count[::-1])) / total, 1.0) for count, total in counts)
-    fpr[-1] = tpr[-1] = 1.0
-    roc = _ROCS[group] = Roc(group.scores[::-1], fpr, tpr)
-    return roc
+_FEW_RAMPS = 2000  # scores up to which the linear curve's polyline has all its vertices
+_SMOOTH = 500  # scores within a ramp that make the blurred ROC smooth
+_FIRST_LOOK = 64  # scores that make the first vertices of a smooth one
+_REFINEMENTS = 2  # each makes the arcs around a point twenty times finer
 
 
 def blurred(group: Group, family: str, slope: float) -> Polyline:
@@ -166,27 +79,42 @@ class Arcs:
         t0, rates = self.t0, self.rates
         for _ in range(_REFINEMENTS):
             at = int(np.clip(np.searchsorted(rates.sum(axis=0), near.fpr + near.tpr), 1, t0.size - 1))
-            more = np.linspace(t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)], 32)[1:-1]
+            more = np.linspace(t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)], 62)[1:-1]
             more = np.setdiff1d(more, t0)
             merged = np.concatenate([t0, more])
             order = np.argsort(-merged, kind="stable")
             t0 = merged[order]
-            rates = np.concatenate([rates, _curves(self.group, self.family, more, self.width)], axis=1)[:, order]
+            rates = np.concatenate([rates, _rates(self.group, self.family, more, self.width)], axis=1)[:, order]
         return replace(self, t0=t0, rates=rates)
 
 
 def arcs_of(group: Group, family: str, slope: float) -> Arcs:
     """The blurred ROC of a group."""
-    scores = group.scores
     if np.isinf(slope):
         roc = roc_of(group)
         return Arcs(group, family, 0.0, roc.scores, np.stack([roc.fpr[1:], roc.tpr[1:]]))
     width = float(unit_slope(family, 0.5)) / slope
-    if family != "linear" and scores.size > _FEW_SCORES:
-        scores = scores[np.linspace(0, scores.size - 1, _FEW_SCORES).astype(np.intp)]
+    if not is_smooth(group, family, width):
+        scores = group.scores
+    else:
+        scores = some_scores(group, _FIRST_LOOK if family == "linear" else _FEW_SCORES)
     t0 = np.unique(np.concatenate([scores, scores - width]))[::-1]
-    rates = _ramps(group, t0, width) if family == "linear" else _curves(group, family, t0, width)
-    return Arcs(group, family, width, t0, rates)
+    return Arcs(group, family, width, t0, _rates(group, family, t0, width))
+
+
+def is_smooth(group: Group, family: str, width: float) -> bool:
+    """Whether a blurred ROC is looked at in some places only: the linear curve's, if it has too many kinks for more."""
+    if family != "linear":
+        return group.score_count > _FEW_SCORES
+    lo, hi = group.ends
+    return group.score_count > _FEW_RAMPS and width * group.score_count > _SMOOTH * (hi - lo)
+
+
+def some_scores(group: Group, count: int) -> Floats:
+    """So many of the group's scores, evenly by rank within each label, the ends among them."""
+    points = [group.scores] if group.sides is None else [side.points for side in group.sides]
+    places = (np.linspace(0, p.size - 1, min(count, p.size)).astype(np.intp) for p in points)
+    return np.unique(np.concatenate([p[at] for p, at in zip(points, places, strict=True)]))
 
 
 def above_diagonal(polyline: Polyline) -> Polyline:
@@ -206,79 +134,22 @@ def arc_point(group: Group, family: str, slope: float, by: Floats, value: float)
     width = float(unit_slope(family, 0.5)) / slope
 
     def rates(t0: float) -> Floats:
-        return _curves(group, family, np.array([t0]), width)[:, 0]
+        return _rates(group, family, np.array([t0]), width)[:, 0]
 
     def excess(t0: float) -> float:
         return float(by @ rates(t0)) - value
 
-    lo, hi = float(group.scores[0]) - width, float(group.scores[-1])
+    lo, hi = group.ends[0] - width, group.ends[1]
     _, t0 = bracketed_root(excess, (lo, excess(lo)), (hi, excess(hi)), 1e-15 * width)
     fpr, tpr = rates(t0)
     return Point(float(fpr), float(tpr))
 
 
-def _curves(group: Group, family: str, t0: Floats, width: float) -> Floats:
-    """(FPR, TPR) of symmetric curves, of shape (2, n)."""
+def _rates(group: Group, family: str, t0: Floats, width: float) -> Floats:
+    """(FPR, TPR) of symmetric curves, of shape (2, n); of straight ramps quickly, from prefix sums."""
+    if family == "linear":
+        return np.concatenate([ramps(sample, t0, width) for sample in group.moments.samples])
     return group.moments.expectation(layout(family, t0, t0 + width, 0.5)).T
-
-
-def _ramps(group: Group, t0: Floats, width: float) -> Floats:
-    """(FPR, TPR) of straight ramps from prefix sums, in O(n): the linear curve's case of `_curves`."""
-    middle, share, moment = group.prefix
-    first, last = np.searchsorted(group.scores, t0), np.searchsorted(group.scores, t0 + width)
-    inside = moment[:, last] - moment[:, first] - (t0 - middle) * (share[:, last] - share[:, first])
-    return np.asarray(inside / width + share[:, -1:] - share[:, last])
-
-
-def pooled(group: Group) -> Group:
-    """The group with its labels pooled by isotonic regression on the score: its ROC is the hull of the old one.
-
-    The blocks of the regression are the edges of the hull, so no regression is run.
-    """
-    known = _POOLED.get(group)
-    if known is not None:
-        return known
-    roc = roc_of(group)
-    kept = roc.hull_vertices
-    block = np.repeat(np.arange(kept.size - 1), np.diff(kept))[::-1]  # lowest score first, as the group has them
-    here = group.negatives + group.positives
-    sides = [np.bincount(block, side) for side in (group.negatives, group.positives)]
-    total = sides[0] + sides[1]
-    negatives, positives = (here * (side / total)[block] for side in sides)
-    merged = _POOLED[group] = Group(group.key, group.scores, negatives, positives, group.people)
-    return merged
-
-
-def pooled_slope_bound(group: Group, point: Point, achieved: float) -> float:
-    """A slope that no rising curve of the group through the point can fall below: exact where the ROC is concave.
-
-    `achieved` is the slope of some curve through the point, which the bound does not exceed.
-    """
-    if achieved == 0 or point.tpr - point.fpr <= 2 * ON_CURVE:
-        return 0.0
-    steep = np.log(min(achieved, 4 / float(np.diff(group.scores).min())))  # steeper ones trace the ROC itself
-
-    def shortfall(log_slope: float) -> float:
-        return _pooled_shortfall(group, point, float(np.exp(log_slope)))
-
-    if (more := shortfall(steep)) > 0:
-        return float(np.exp(steep))
-    gentle, factor = steep - 1e-6, 1e-2
-    while (short := shortfall(gentle)) <= 0:
-        gentle, steep, more = gentle - factor, gentle, short
-        factor *= 4
-    above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-12)
-    return float(np.exp(above))
-
-
-def is_least_slope(group: Group, point: Point, slope: float) -> bool:
-    """Whether the pooled ROC proves that no rising curve through the point is gentler than this, but for 1e-9 of it."""
-    return slope == 0 or _pooled_shortfall(group, point, slope * (1 - 1e-9)) > 0
-
-
-def _pooled_shortfall(group: Group, point: Point, slope: float) -> float:
-    """How far below the point the blurred pooled ROC stays; less than rounding counts as nothing."""
-    return point.tpr - ON_CURVE - float(height(*blurred(pooled(group), "linear", slope), point.fpr))
 
 
 def common_region(joint: JointDistribution) -> tuple[Floats, Floats]:

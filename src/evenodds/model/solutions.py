@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,10 @@ from evenodds.geometry.moments import Moments, combined
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import Curve, layout, p_limits, unit_slope
-from evenodds.model.joint import Group, Orientation
-from evenodds.model.regions import ON_CURVE, Point, roc_of
+from evenodds.model.groups import Group
+from evenodds.model.joint import Orientation
+from evenodds.model.regions import ON_CURVE
+from evenodds.model.roc import Point, roc_of
 
 __all__ = ["P_MAX", "P_MIN", "Meeting", "Path", "p_grid", "search_limits"]
 
@@ -35,6 +38,8 @@ _STAGES = (1e-2, 1e-4, 1e-7, 1e-11, 1e-15)  # relative widths of the bracket at 
 _SINGULAR = 1e-10  # relative size of a determinant that is zero but for rounding
 _QUICK_STEPS = 4  # of Newton's method
 _NEWTON_STEPS = 12
+_MANY = 2000  # scores that make rates smooth, so that a rung need not be placed exactly to tell whether it reaches
+_QUICK = 1e-9
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
 _WIDEST = 4.0  # times the score range: where the search starts
@@ -139,7 +144,7 @@ class Meeting:
         self.point = point
         self.orientation = orientation
         self.roc = roc_of(group)
-        self._lowest, self._highest = float(group.scores[0]), float(group.scores[-1])
+        self._lowest, self._highest = group.ends
         self._plateau = self._flat_positions()
 
     # -- the two ends of every family, and the fixed curve ---------------------------------------------------------
@@ -149,11 +154,12 @@ class Meeting:
         f, t = self.point.fpr, self.point.tpr
         if abs(t - f) <= ON_CURVE:
             return self._one(-np.inf, np.inf, (f + t) / 2)
-        distance = np.maximum(np.abs(self.roc.fpr - f), np.abs(self.roc.tpr - t))
-        vertex = int(np.argmin(distance))
-        if distance[vertex] <= ON_CURVE and (self.hard or self.family == "fixed"):
-            threshold = float(self.roc.scores[vertex - 1])  # never vertex 0: (0, 0) lies on the diagonal
-            return self._one(threshold, threshold, 0.0)
+        if self.hard or self.family == "fixed":
+            distance = np.maximum(np.abs(self.roc.fpr - f), np.abs(self.roc.tpr - t))
+            vertex = int(np.argmin(distance))
+            if distance[vertex] <= ON_CURVE:
+                threshold = float(self.roc.scores[vertex - 1])  # never vertex 0: (0, 0) lies on the diagonal
+                return self._one(threshold, threshold, 0.0)
         return self.fixed() if self.family == "fixed" else None
 
     def _one(self, t0: float, t1: float, p: float, at_t0: float | None = None) -> Path:
@@ -251,6 +257,8 @@ class Meeting:
         Any curve inside the gap has FPR = f*, whatever its position; the leftmost, from the gap's lower end, has the
         highest TPR, so it is the one to follow.
         """
+        if self.group.sides is not None:
+            return self._flat_positions_of(self.group.sides[0])
         has = self.group.negatives > 0
         scores = self.group.scores[has]
         above = np.append(self.roc.fpr[:0:-1][has], 0.0)  # share of negatives at or above each score, then nobody
@@ -259,6 +267,18 @@ class Meeting:
             return None
         upper = float(scores[hit]) if hit < scores.size else np.inf
         return float(scores[hit - 1]), upper - float(scores[hit - 1])
+
+    def _flat_positions_of(self, negatives: Moments) -> tuple[float, float] | None:
+        """The same for a large group."""
+        scores, below = negatives.points, 1 - self.point.fpr
+        if negatives.given is None:
+            hit = round(below * scores.size)
+        else:
+            hit = int(np.searchsorted(negatives.sums[0], below - _SLACK))
+        if not 0 < hit <= scores.size or abs(float(negatives.before(np.array(hit))[0]) - below) > _SLACK:
+            return None
+        upper = float(scores[hit]) if hit < scores.size else np.inf
+        return (float(scores[hit - 1]), upper - float(scores[hit - 1])) if upper > scores[hit - 1] else None
 
     def _positions(self, width: Floats, p: Floats, lo: Floats, hi: Floats, *, quick: bool = False) -> Floats:
         """The t0 between lo and hi at which the FPR is f*."""
@@ -279,15 +299,14 @@ class Meeting:
                 hi[free],
                 ends[: free.size],
                 ends[free.size :],
-                tolerance=(1e-13 if quick else 1e-15) * w,
+                tolerance=(_QUICK if quick and self.group.score_count > _MANY else 1e-13 if quick else 1e-15) * w,
             )
         return t0
 
     def _widest(self, p: Floats, steepest: float) -> tuple[Floats, Floats]:
         """Position and width of the widest solution for each p; NaN where none has a slope of at most `steepest`."""
         t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
-        # So narrow a curve sees one score at a time, and traces the ROC polyline.
-        floor = np.full(p.size, 0.49 * float(np.diff(self.group.scores).min()))
+        floor = np.full(p.size, self._narrowest)
         least = unit_slope(self.family, p) / steepest
         ramp = self._ramp(p)
         on_ramp = np.zeros(p.size, bool)
@@ -307,6 +326,13 @@ class Meeting:
                 p[missed], narrow[missed], wide[missed], t0_narrow[missed], t0_wide[missed]
             )
         return t0, width
+
+    @cached_property
+    def _narrowest(self) -> float:
+        """So narrow a curve sees one score at a time, and traces the ROC polyline."""
+        points = [self.group.scores] if self.group.sides is None else [side.points for side in self.group.sides]
+        gaps = (np.diff(p) for p in points)
+        return 0.49 * float(min((gap[gap > 0].min() for gap in gaps if (gap > 0).any()), default=1.0))
 
     def _ramp(self, p: Floats) -> tuple[Floats, Floats] | None:
         """Position and width of the widest curve that treats but one score apart, if the point is on the polyline.
@@ -361,7 +387,11 @@ class Meeting:
         falling = np.flatnonzero(np.isnan(narrow))
         while falling.size:
             rungs = np.maximum(wide[falling, None] * _RUNG ** np.arange(1, _RUNGS + 1), floor[falling, None])
-            position, reached = (a.reshape(rungs.shape) for a in look(rungs.ravel(), np.repeat(falling, _RUNGS)))
+            # At the floor the ladder ends: its last rung stands for all below.
+            fresh = np.column_stack([np.ones(falling.size, bool), rungs[:, 1:] < rungs[:, :-1]])
+            rung = np.cumsum(fresh, axis=1) - 1 + np.append(0, np.cumsum(fresh.sum(axis=1)))[:-1, None]
+            seen = look(rungs[fresh], np.broadcast_to(falling[:, None], rungs.shape)[fresh])
+            position, reached = (a[rung] for a in seen)
             ladder = np.column_stack([wide[falling], rungs])
             places = np.column_stack([t0_wide[falling], position])
             got = reached.any(axis=1)
@@ -395,7 +425,7 @@ class Meeting:
             (f0, h0), (f1, h1) = (combined(c, local).T for c in (by_t0, by_t1))
             det = f0 * h1 - f1 * h0
             isolated[live] = np.abs(det) > _SINGULAR * (np.abs(f0 * h1) + np.abs(f1 * h0))
-            ok = ((error[live] > np.maximum(_EXACT, _noise(a, b))) | quick) & (np.abs(det) > 0)
+            ok = ((error[live] > np.maximum(_EXACT, _noise(a, b - a))) | quick) & (np.abs(det) > 0)
             error[live[~ok & quick]] = np.inf
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 da = (miss[:, 0] * h1 - miss[:, 1] * f1) / det
@@ -409,7 +439,7 @@ class Meeting:
             t0[live] -= shrink * da
             t1[live] -= shrink * db
         # On a straight run of the ROC a whole range of widths may meet the point: this is then not the widest.
-        settled = (error <= np.maximum(_EXACT, _noise(t0, t1))) & isolated
+        settled = (error <= np.maximum(_EXACT, _noise(t0, t1 - t0))) & isolated
         return np.where(settled, t0, np.nan), np.where(settled, t1 - t0, np.nan)
 
     def _nested(
@@ -438,7 +468,7 @@ class Meeting:
             left = left[np.isnan(t0[left])]
             # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
             miss = self.rates(t0_wide[left], wide[left], p[left]) - (self.point.fpr, self.point.tpr)
-            enough = np.maximum(_NEGLIGIBLE, _noise(t0_wide[left], t0_wide[left] + wide[left]))
+            enough = np.maximum(_NEGLIGIBLE, _noise(t0_wide[left], wide[left]))
             done = (np.abs(miss).max(axis=-1) <= enough) | (tolerance == _STAGES[-1])
             t0[left[done]], width[left[done]] = t0_wide[left[done]], wide[left[done]]
             left = left[~done]
@@ -447,6 +477,7 @@ class Meeting:
         return t0, width
 
 
-def _noise(t0: Floats, t1: Floats) -> Floats:
-    """What rounding thresholds to floats changes the odds by."""
-    return np.asarray(8 * np.spacing(np.maximum(np.abs(t0), np.abs(t1))) / (t1 - t0))
+def _noise(t0: Floats, width: Floats) -> Floats:
+    """What rounding thresholds to floats changes the odds by; infinite where they are the same float."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(8 * np.spacing(np.maximum(np.abs(t0), np.abs(t0 + width))) / width)

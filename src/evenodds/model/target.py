@@ -12,15 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenodds.errors import OptionError, UnreachableError
-from evenodds.geometry.envelope import Polyline, best_below
+from evenodds.geometry.envelope import Line, Polyline, best_below
 from evenodds.geometry.hull import height, height_before
 from evenodds.geometry.pieces import Floats
 from evenodds.model.goals import Constraint, Objective, Rate
 from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import best_points, vertices_of
-from evenodds.model.regions import ON_CURVE, Point, Roc, roc_of
+from evenodds.model.regions import ON_CURVE
+from evenodds.model.roc import Point, Roc, roc_of
 
-__all__ = ["Baseline", "TargetLike", "baseline", "best_reachable", "check_reach", "chosen_target"]
+__all__ = ["Baseline", "TargetLike", "baseline", "best_common", "best_reachable", "check_reach", "chosen_target"]
 
 TargetLike = Point | Sequence[float] | str
 
@@ -78,6 +79,8 @@ def check_reach(group: str, roc: Roc, point: Point) -> None:
             "lead. Hint: a true positive rate below the false positive rate is worse than a lottery."
         )
         raise UnreachableError(msg)
+    if point.tpr <= roc.height(point.fpr):
+        return
     top = roc.hull_height(point.fpr)
     if point.tpr - top > ON_CURVE:
         msg = (
@@ -87,13 +90,18 @@ def check_reach(group: str, roc: Roc, point: Point) -> None:
         raise UnreachableError(msg)
 
 
+def best_common(reach: Sequence[Polyline | Line], objective: Objective) -> Point:
+    """The point with the greatest gain that lies in every group's reach."""
+    nearest = (0.0, 1.0) if objective.is_distance else None
+    return Point(*best_below(reach, objective.common_gain, nearest))
+
+
 def best_reachable(
     joint: JointDistribution, reach: Sequence[Polyline], objective: Objective, constraint: Constraint
 ) -> list[Point]:
     """The points with the greatest gain that lie in the groups' reach and satisfy the constraint."""
     if constraint.one_point:
-        nearest = (0.0, 1.0) if objective.is_distance else None
-        return [Point(*best_below(reach, objective.common_gain, nearest))] * len(reach)
+        return [best_common(reach, objective)] * len(reach)
     if objective.name == "selection_rate":
         return [Point(1.0, 1.0)] * len(reach)  # a yes for everybody satisfies every constraint
     candidates = []

@@ -14,7 +14,7 @@ from evenodds.model.curves import PUBLISHED, Curve
 from evenodds.model.fit import fit
 from evenodds.model.joint import Group
 from evenodds.model.policy import rates_of
-from evenodds.model.regions import Point
+from evenodds.model.roc import Point
 from evenodds.model.target import Baseline, baseline
 from evenodds.uses.metrics import IndividualOdds, individual_odds
 

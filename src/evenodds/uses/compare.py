@@ -14,7 +14,7 @@ from evenodds.model.curves import FAMILIES, Curve
 from evenodds.model.fit import fit
 from evenodds.model.goals import Cost, Objective, constraint_of, objective_of
 from evenodds.model.joint import JointDistribution
-from evenodds.model.regions import Point, roc_of
+from evenodds.model.roc import Point, roc_of
 from evenodds.uses.metrics import metrics_of
 
 __all__ = ["Compared", "Comparison", "compare"]

@@ -1,0 +1,154 @@
+"""One group's people: how scores fall among its negatives and its positives.
+
+A group is kept in one of two ways. A *table* has the distinct scores with the weight of negatives and positives at
+each. A *large* group, of many distinct scores, has its negatives' and its positives' scores sorted side by side, eight
+bytes a person; its table is made only for those who ask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evenodds.errors import DataError
+from evenodds.geometry.moments import Moments, SplitMoments
+from evenodds.geometry.pieces import Floats
+
+__all__ = ["Group", "Table", "check_sides", "locked"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Distinct scores, ascending, with the weight of negatives and positives at each."""
+
+    scores: Floats
+    negatives: Floats
+    positives: Floats
+
+    @classmethod
+    def merged(cls, scores: Floats, negatives: Floats, positives: Floats) -> Table:
+        """Merge ties, and drop scores that nobody has."""
+        seen = negatives + positives > 0
+        distinct, tie = np.unique(scores[seen], return_inverse=True)
+        sides = (np.bincount(tie, side[seen], minlength=distinct.size) for side in (negatives, positives))
+        return cls(locked(distinct), *(locked(side.astype(np.float64)) for side in sides))
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """One group's people.
+
+    Scores are on the *upward* scale: the user's own for positive orientation, mirrored for negative, so that a
+    higher score always speaks for a yes.
+    """
+
+    key: str
+    people: tuple[float, float]
+    """How many people stand behind the negatives and the positives (Kish's effective number under weights)."""
+    known_table: Table | None
+    sides: tuple[Moments, Moments] | None = None
+    """Only of a large group: its negatives and its positives, each sorted, summing to 1."""
+    side_totals: tuple[float, float] | None = None
+
+    @classmethod
+    def of_table(cls, key: str, table: Table, people: tuple[float, float]) -> Group:
+        """Refuse a group without positives or without negatives."""
+        check_sides(key, float(table.negatives.sum()), float(table.positives.sum()))
+        return cls(key, people, table)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the scores are too many for a table."""
+        return self.known_table is None
+
+    @cached_property
+    def table(self) -> Table:
+        """The distinct scores with their weights; of a large group made now."""
+        if self.sides is None or self.side_totals is None:
+            assert self.known_table is not None  # noqa: S101 a group has either
+            return self.known_table
+        counts = [np.full(side.points.size, 1.0) if side.given is None else side.given[0] for side in self.sides]
+        none = [np.zeros(count.size) for count in counts]
+        return Table.merged(
+            np.concatenate([side.points for side in self.sides]),
+            np.concatenate([counts[0], none[1]]),
+            np.concatenate([none[0], counts[1]]),
+        )
+
+    @property
+    def scores(self) -> Floats:
+        """Distinct scores, ascending."""
+        return self.table.scores
+
+    @property
+    def negatives(self) -> Floats:
+        return self.table.negatives
+
+    @property
+    def positives(self) -> Floats:
+        return self.table.positives
+
+    @cached_property
+    def score_count(self) -> int:
+        """How many scores there are: distinct ones of a table, at most so many of a large group."""
+        return self.scores.size if self.sides is None else sum(side.points.size for side in self.sides)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        points = [self.scores] if self.sides is None else [side.points for side in self.sides]
+        return float(min(p[0] for p in points)), float(max(p[-1] for p in points))
+
+    @cached_property
+    def negative_total(self) -> float:
+        return float(self.negatives.sum()) if self.side_totals is None else self.side_totals[0]
+
+    @cached_property
+    def positive_total(self) -> float:
+        return float(self.positives.sum()) if self.side_totals is None else self.side_totals[1]
+
+    @property
+    def total(self) -> float:
+        """The group's whole weight."""
+        return self.negative_total + self.positive_total
+
+    @property
+    def base_rate(self) -> float:
+        """The share of positives."""
+        return self.positive_total / self.total
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Row 0: shares of the negatives at each score; row 1: of the positives. Each row sums to 1."""
+        return locked(np.stack([self.negatives / self.negative_total, self.positives / self.positive_total]))
+
+    @cached_property
+    def moments(self) -> Moments | SplitMoments:
+        """Ready for (FPR, TPR) of any piecewise polynomial."""
+        if self.sides is not None:
+            return SplitMoments(self.sides)
+        totals = np.array([self.negative_total, self.positive_total])
+        return Moments(self.scores, np.stack([self.negatives, self.positives]), totals)
+
+
+def check_sides(key: str, negatives: float, positives: float) -> None:
+    """Refuse a group whose rates are not defined."""
+    for side, total, other, rest in (
+        ("positive", positives, "negative", negatives),
+        ("negative", negatives, "positive", positives),
+    ):
+        if total <= 0:
+            have = f"weight {rest:g} of {other}s, none of {side}s"
+            rate = "true" if side == "positive" else "false"
+            msg = (
+                f"Group {key!r} has {have}, so its {rate} positive rate is not defined. Hint: merge or drop the group."
+            )
+            raise DataError(msg)
+
+
+def locked(array: Floats) -> Floats:
+    """The same array, which can no longer be changed."""
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,216 @@
+"""People one by one become groups: whole-number scores are counted, all others partitioned and sorted.
+
+The rows are read once, in blocks that fit the cache, by as many threads as there are cores (numpy lets go of Python's
+lock); a partition by group and label is followed by a sort of each part, which is all the sorting there is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.geometry.moments import Moments
+from evenodds.geometry.pieces import Floats
+from evenodds.model.groups import Group, Table, check_sides, locked
+from evenodds.model.keys import Codes
+
+__all__ = ["LARGE", "groups_of"]
+
+LARGE = 1 << 16
+"""Groups of more people than this, and hardly fewer scores, are kept sorted instead of counted."""
+_BLOCK = 1 << 16  # rows at a time
+_COUNTED = 1 << 12  # whole numbers over a range of at most this are counted
+_CELLS = 1 << 20  # counts that are worth it
+_THREADS = max(1, min(4, os.cpu_count() or 1))
+Parts = NDArray[np.uint8] | NDArray[np.uint16]
+_TIED = 4  # times as many people as scores make a table worth it
+
+
+def groups_of(
+    scores: Floats,
+    codes: Codes,
+    labels: NDArray[np.bool_],
+    weights: Floats | None,
+    *,
+    keys: Sequence[str],
+    sign: float,
+) -> list[Group]:
+    """The groups of people, in the order of the keys; scores are multiplied by the sign."""
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        scores, codes, labels, weights = scores[kept], codes[kept], labels[kept], weights[kept]
+    wide = len(keys) > 127  # noqa: PLR2004 two parts a group fit a byte
+    part: Parts = codes.astype(np.uint16) if wide else codes.astype(np.uint8)
+    np.multiply(part, 2, out=part)
+    np.add(part, labels, out=part)
+    counted = _counted(scores, part, weights, 2 * len(keys))
+    if counted is not None:
+        at, sums, squares = counted
+        return [
+            _of_counts(key, sign * at, sums[:, 2 * i : 2 * i + 2], squares[2 * i : 2 * i + 2])
+            for i, key in enumerate(keys)
+        ]
+    columns = [scores] if weights is None else [scores, weights]
+    parted, bounds = _partitioned(columns, part, 2 * len(keys))
+    sides = _each(
+        lambda i: _sorted_side([column[bounds[i] : bounds[i + 1]] for column in parted], sign), range(2 * len(keys))
+    )
+    return _each(lambda i: _group(keys[i], sides[2 * i], sides[2 * i + 1]), range(len(keys)))
+
+
+def _each(do: Callable[[int], Any], numbers: Iterable[int]) -> list[Any]:
+    """The results for each number, in order, by threads."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(do, numbers))
+
+
+def _ranges(rows: int) -> list[range]:
+    """The rows of each thread."""
+    threads = _THREADS if rows > 4 * _BLOCK else 1
+    cuts = np.linspace(0, rows, threads + 1).astype(int).tolist()
+    return [range(a, b) for a, b in pairwise(cuts)]
+
+
+def _blocks(rows: range, size: int = _BLOCK) -> list[slice]:
+    return [slice(start, min(start + size, rows.stop)) for start in range(rows.start, rows.stop, size)]
+
+
+# -- whole numbers -----------------------------------------------------------------------------------------------------
+
+
+def _counted(scores: Floats, part: Parts, weights: Floats | None, parts: int) -> tuple[Floats, Floats, Floats] | None:
+    """If all scores are whole numbers near each other: the numbers, weights by number and part, squares by part."""
+    first = scores[:_BLOCK]
+    if not (first == np.rint(first)).all():
+        return None
+    lo, hi = float(scores.min()), float(scores.max())
+    steps = int(hi - lo) + 1 if hi - lo < _COUNTED else _CELLS
+    if lo != np.rint(lo) or steps * parts > _CELLS:
+        return None
+    ranges = _ranges(scores.size)
+
+    def count(thread: int) -> tuple[Floats, Floats] | None:
+        sums, squares = np.zeros(steps * parts), np.zeros(parts)
+        for rows in _blocks(ranges[thread]):
+            offset = scores[rows] - lo
+            cell = offset.astype(np.intp)
+            if not (cell == offset).all():
+                return None
+            cell *= parts
+            cell += part[rows]
+            if weights is None:
+                sums += np.bincount(cell, minlength=sums.size)
+            else:
+                sums += np.bincount(cell, weights[rows], minlength=sums.size)
+                squares += np.bincount(part[rows], weights[rows] ** 2, minlength=parts)
+        return sums, squares
+
+    found = _each(count, range(len(ranges)))
+    if any(one is None for one in found):
+        return None
+    sums = np.sum([one[0] for one in found], axis=0).reshape(steps, parts)
+    squares = sums.sum(axis=0) if weights is None else np.sum([one[1] for one in found], axis=0)
+    return lo + np.arange(steps, dtype=np.float64), sums, squares
+
+
+def _of_counts(key: str, scores: Floats, weights: Floats, squares: Floats) -> Group:
+    sums = weights.sum(axis=0)
+    check_sides(key, sums[0], sums[1])
+    people = (float(sums[0] ** 2 / squares[0]), float(sums[1] ** 2 / squares[1]))  # Kish
+    return Group.of_table(key, Table.merged(scores, weights[:, 0], weights[:, 1]), people)
+
+
+# -- all others --------------------------------------------------------------------------------------------------------
+
+
+def _partitioned(columns: Sequence[Floats], part: Parts, parts: int) -> tuple[list[Floats], list[int]]:
+    """The columns part by part, and where the parts begin and end."""
+    ranges = _ranges(part.size)
+    counts = (
+        np.stack(
+            _each(
+                lambda t: sum(np.bincount(part[rows], minlength=parts) for rows in _blocks(ranges[t])),
+                range(len(ranges)),
+            )
+        )
+        if part.size
+        else np.zeros((1, parts), dtype=int)
+    )
+    bounds = np.append(0, np.cumsum(counts.sum(axis=0)))
+    starts = bounds[:-1] + np.cumsum(counts, axis=0) - counts  # of each thread within each part
+    found = [np.empty(part.size) for _ in columns]
+
+    def copy(thread: int) -> None:
+        fill = starts[thread].tolist()
+        for rows in _blocks(ranges[thread], max(_BLOCK, 64 * parts)):
+            here = part[rows]
+            order = np.argsort(here, kind="stable")  # by radix
+            ends = np.append(0, np.cumsum(np.bincount(here, minlength=parts))).tolist()
+            for column, out in zip(columns, found, strict=True):
+                values = column[rows].take(order)
+                for i, to in enumerate(fill):
+                    out[to : to + ends[i + 1] - ends[i]] = values[ends[i] : ends[i + 1]]
+            fill = [to + ends[i + 1] - ends[i] for i, to in enumerate(fill)]
+
+    _each(copy, range(len(ranges)))
+    return found, bounds.tolist()
+
+
+def _sorted_side(columns: Sequence[Floats], sign: float) -> tuple[Floats, Floats | None]:
+    """Scores in order, upwards, with their weights; in place."""
+    scores, *rest = columns
+    if sign < 0:
+        np.negative(scores, out=scores)
+    if not rest:
+        scores.sort()
+        return locked(scores), None
+    order = np.argsort(scores)
+    scores[:] = scores[order]
+    rest[0][:] = rest[0][order]
+    return locked(scores), locked(rest[0])
+
+
+def _group(key: str, negatives: tuple[Floats, Floats | None], positives: tuple[Floats, Floats | None]) -> Group:
+    """A large group of sorted sides, or its table where scores are few or shared by many."""
+    sides = (negatives, positives)
+    # Summed in order, as the sums of the first so many are, so that these end in exactly 1.
+    totals = [float(at.size if w is None else np.cumsum(w)[-1]) if at.size else 0.0 for at, w in sides]
+    check_sides(key, totals[0], totals[1])
+    people = (_kish(*negatives), _kish(*positives))
+    size = negatives[0].size + positives[0].size
+    if size > LARGE and sum(_distinct(at) for at, _ in sides) * _TIED > size:
+        moments = tuple(
+            Moments(at, None if w is None else w[None], np.array([total]))
+            for (at, w), total in zip(sides, totals, strict=True)
+        )
+        for side in moments:
+            _ = side.strides  # made now, while threads are at work
+        return Group(key, people, None, (moments[0], moments[1]), (totals[0], totals[1]))
+    if negatives[1] is None:
+        scores = np.unique(np.concatenate([at for at, _ in sides]))
+        counts = [np.diff(np.append(np.searchsorted(at, scores), at.size)).astype(np.float64) for at, _ in sides]
+        return Group.of_table(key, Table(locked(scores), locked(counts[0]), locked(counts[1])), people)
+    weights = [np.ones(at.size) if w is None else w for at, w in sides]
+    apart = [
+        np.concatenate([weights[0], np.zeros(weights[1].size)]),
+        np.concatenate([np.zeros(weights[0].size), weights[1]]),
+    ]
+    return Group.of_table(key, Table.merged(np.concatenate([at for at, _ in sides]), *apart), people)
+
+
+def _distinct(scores: Floats) -> int:
+    return int(np.count_nonzero(scores[1:] != scores[:-1])) + 1
+
+
+def _kish(scores: Floats, weights: Floats | None) -> float:
+    """The number of equally weighted people who would tell as much."""
+    if weights is None:
+        return float(scores.size)
+    scaled = weights / weights.max()
+    return float(scaled.sum() ** 2 / (scaled**2).sum())

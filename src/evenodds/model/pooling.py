@@ -1,0 +1,231 @@
+"""Bounds that need no linear program: what no rising curve of a group can do, from its pooled ROC.
+
+Pooling the labels by isotonic regression on the score makes the group's ROC its own hull, and can only raise what a
+rising curve collects. Under a slope budget the pooled ROC is blurred as the group's own is (see `regions`); a concave
+ROC stays concave, so no rising curve of that slope gets above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from evenodds.geometry.envelope import Polyline
+from evenodds.geometry.hull import concave_hull
+from evenodds.geometry.moments import Moments, Sample, ramps
+from evenodds.geometry.pieces import Floats
+from evenodds.geometry.roots import bracketed_root
+from evenodds.model.groups import Group
+from evenodds.model.regions import ON_CURVE, is_smooth, some_scores
+from evenodds.model.roc import LargeRoc, Point, roc_of
+
+__all__ = ["is_least_slope", "pool_together", "pooled", "pooled_slope_bound", "upper_bound"]
+
+_POOLED: WeakKeyDictionary[Group, Sample] = WeakKeyDictionary()
+_FIRST_LOOK = 128  # scores that make the first tangents of a smooth bound
+_CLOSER = 16  # tangents more around a point
+_ROUNDS = 3
+_NEWTON_STEPS = 12
+
+
+def pooled(group: Group) -> Sample:
+    """The group with its labels pooled by isotonic regression on the score: row 0 its negatives, row 1 its positives.
+
+    The blocks of the regression are the edges of the ROC's hull, so no regression is run.
+    """
+    known = _POOLED.get(group)
+    if known is None:
+        known = _POOLED[group] = _PooledSides(group) if group.is_large else _pooled_table(group)
+    return known
+
+
+def pool_together(groups: Sequence[Group]) -> None:
+    """Pool large groups side by side, by threads: numpy does most of it without Python's lock."""
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(pooled, [group for group in groups if group.is_large]))
+
+
+def _pooled_table(group: Group) -> Moments:
+    kept = roc_of(group).hull_vertices
+    block = np.repeat(np.arange(kept.size - 1), np.diff(kept))[::-1]  # lowest score first, as the group has them
+    here = group.negatives + group.positives
+    sides = [np.bincount(block, side) for side in (group.negatives, group.positives)]
+    total = sides[0] + sides[1]
+    weights = np.stack([here * (side / total)[block] for side in sides])
+    return Moments(group.scores, weights, weights.sum(axis=1))
+
+
+class _PooledSides:
+    """A large group, pooled: within a block everybody counts as so much negative and so much positive."""
+
+    def __init__(self, group: Group) -> None:
+        roc = roc_of(group)
+        assert isinstance(roc, LargeRoc)  # noqa: S101 large groups have one
+        self._sides = (roc.negatives, roc.positives)
+        self._totals = np.array([group.negative_total, group.positive_total])
+        lo, hi = group.ends
+        self.centre = lo + (hi - lo) / 2
+        self._edges = roc.hull_scores[::-1]  # ascending: block i has the scores from edge i on
+        sums = np.stack(
+            [np.append(side.before(np.searchsorted(side.points, self._edges))[0], 1.0) for side in self._sides]
+        )
+        mass = np.diff(sums, axis=1) * self._totals[:, None]
+        self._ratio = mass / mass.sum(axis=0)
+        # Everybody below each edge, and what of them counts as negative and as positive.
+        everybody = self._everybody(self._edges)
+        steps = np.diff(np.concatenate([everybody, self._everybody(np.array([np.inf]))], axis=1), axis=1)
+        parts = self._ratio[:, None] * steps[None]
+        self._below = np.concatenate([np.zeros((2, 2, 1)), np.cumsum(parts, axis=-1)[..., :-1]], axis=-1)
+        self._from = everybody
+
+    def _everybody(self, at: Floats) -> Floats:
+        """Weight, and sum of weight * (score - centre), of all people below each score, of shape (2, n)."""
+        total = np.zeros((2, at.size))
+        for side, weight in zip(self._sides, self._totals, strict=True):
+            share, moment = side.sums_below(at)
+            total += weight * np.stack([share[0], moment[0] + (side.centre - self.centre) * share[0]])
+        return total
+
+    def sums_below(self, at: Floats) -> tuple[Floats, Floats]:
+        """See `Sample`."""
+        block = np.clip(np.searchsorted(self._edges, at, side="right") - 1, 0, self._edges.size - 1)
+        beyond = self._everybody(at) - self._from[:, block]
+        sums = (self._below[..., block] + self._ratio[:, None, block] * beyond[None]) / self._totals[:, None, None]
+        return sums[:, 0], sums[:, 1]
+
+
+def upper_bound(group: Group, slope: float, near: Point | None = None) -> Polyline:
+    """A concave polyline that no rising curve of this slope exceeds, closest around a point.
+
+    With many scores it consists of tangents to the blurred pooled ROC, which is concave.
+    """
+    if np.isinf(slope):
+        return roc_of(group).hull
+    sample, width = pooled(group), 1 / slope
+    if not is_smooth(group, "linear", width):
+        t0 = np.unique(np.concatenate([group.scores, group.scores - width]))[::-1]
+        fpr, tpr = np.maximum.accumulate(np.clip(ramps(sample, t0, width), 0, 1), axis=1)
+        fpr[-1] = tpr[-1] = 1.0
+        x, y = np.append(0.0, fpr), np.append(0.0, tpr)
+        kept = concave_hull(x, y)
+        return x[kept], y[kept]
+    scores = some_scores(group, _FIRST_LOOK)
+    t0 = np.unique(np.concatenate([scores, scores - width]))
+    for _ in range(_ROUNDS if near else 0):
+        # FPR and TPR fall with t0.
+        at = int(np.clip(np.searchsorted(-ramps(sample, t0, width)[0], -near.fpr), 1, t0.size - 1)) if near else 1
+        t0 = np.union1d(t0, np.linspace(t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)], _CLOSER))
+    return _tangents(sample, t0[::-1], width)
+
+
+def _tangents(sample: Sample, t0: Floats, width: float) -> Polyline:
+    """The polyline of tangents at ramps with falling t0.
+
+    As t0 falls, FPR and TPR rise by the shares of people within the ramp, so these give the tangent's slope.
+    """
+    x, y = np.clip(ramps(sample, t0, width), 0, 1)
+    (share, _), (upper, _) = (sample.sums_below(at) for at in (t0, t0 + width))
+    by_x, by_y = np.maximum(upper - share, 0)
+    falls, rises = by_x[:-1] * by_y[1:], by_y[:-1] * by_x[1:]
+    ahead = falls - rises  # <= 0, as the slope falls
+    dx, dy = np.diff(x), np.diff(y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        along = (dx * by_y[1:] - dy * by_x[1:]) / ahead
+    # Between two tangents of one slope a concave line is straight.
+    straight = (np.abs(ahead) <= 1e-12 * (falls + rises)) | ~np.isfinite(along)
+    meet_x = np.where(straight, x[:-1], np.clip(x[:-1] + along * by_x[:-1], x[:-1], x[1:]))
+    meet_y = np.where(straight, y[:-1], np.clip(y[:-1] + along * by_y[:-1], y[:-1], y[1:]))
+    xs, ys = np.empty(2 * x.size + 1), np.empty(2 * x.size + 1)
+    xs[0] = ys[0] = 0.0
+    xs[1:-1:2], ys[1:-1:2] = x, y
+    xs[2:-1:2], ys[2:-1:2] = meet_x, meet_y
+    xs[-1] = ys[-1] = 1.0
+    kept = concave_hull(np.maximum.accumulate(xs), np.maximum.accumulate(ys))
+    return xs[kept], ys[kept]
+
+
+def pooled_slope_bound(group: Group, point: Point, achieved: float) -> float:
+    """A slope that no rising curve of the group through the point can fall below: exact where the ROC is concave.
+
+    `achieved` is the slope of some curve through the point, which the bound does not exceed.
+    """
+    if achieved == 0 or point.tpr - point.fpr <= 2 * ON_CURVE:
+        return 0.0
+    if is_least_slope(group, point, achieved):
+        return achieved
+    widest = _widest_ramp(group, point)
+    if widest is not None:
+        slope = min(achieved, (1 - 1e-9) / widest)
+        if is_least_slope(group, point, slope):
+            return slope
+    return _searched_bound(group, point, achieved)
+
+
+def _searched_bound(group: Group, point: Point, achieved: float) -> float:
+    """The bound by a search that cannot be lost."""
+    gaps = np.inf if group.is_large else 4 / float(np.diff(group.scores).min())  # steeper ones trace the ROC itself
+    steep = np.log(min(achieved, gaps))
+    if np.isinf(steep):
+        return 0.0  # nothing is proven
+
+    def shortfall(log_slope: float) -> float:
+        return _shortfall(group, point, float(np.exp(log_slope)))
+
+    if (more := shortfall(steep)) > 0:
+        return float(np.exp(steep))
+    gentle, factor = steep - 1e-6, 1e-2
+    while (short := shortfall(gentle)) <= 0:
+        gentle, steep, more = gentle - factor, gentle, short
+        factor *= 4
+    above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-12)
+    return float(np.exp(above))
+
+
+def _widest_ramp(group: Group, point: Point) -> float | None:
+    """The width of the ramp whose pooled rates are the point, by Newton's method; None where it does not settle.
+
+    With A the sum of (score - t0) within the ramp and S the share there, a rate is A / width + the share above; so it
+    changes by -A / width^2 as t1 moves, and by that and S / width less as t0 does.
+    """
+    sample = pooled(group)
+    lo, hi = group.ends
+    t0, t1 = lo + 0.25 * (hi - lo), lo + 0.75 * (hi - lo)
+    target = np.array([point.fpr, point.tpr])
+    for _ in range(_NEWTON_STEPS):
+        width = t1 - t0
+        (s0, s1), (m0, m1) = (sums.T for sums in sample.sums_below(np.array([t0, t1])))
+        inside = m1 - m0 - (t0 - sample.centre) * (s1 - s0)
+        miss = inside / width + 1 - s1 - target
+        if np.abs(miss).max() <= ON_CURVE:
+            return width
+        by_t1 = -inside / width**2
+        by_t0 = -by_t1 - (s1 - s0) / width
+        det = by_t0[0] * by_t1[1] - by_t0[1] * by_t1[0]
+        if not abs(det) > 0:
+            return None
+        move = np.array([miss[0] * by_t1[1] - miss[1] * by_t1[0], by_t0[0] * miss[1] - by_t0[1] * miss[0]]) / det
+        move *= min(1.0, 0.5 * width / max(abs(move[1] - move[0]), 1e-300), width / max(*np.abs(move), 1e-300))
+        t0, t1 = t0 - float(move[0]), t1 - float(move[1])
+    return None
+
+
+def is_least_slope(group: Group, point: Point, slope: float) -> bool:
+    """Whether the pooled ROC proves that no rising curve through the point is gentler than this, but for 1e-9 of it."""
+    return slope == 0 or (np.isfinite(slope) and _shortfall(group, point, slope * (1 - 1e-9)) > 0)
+
+
+def _shortfall(group: Group, point: Point, slope: float) -> float:
+    """How far below the point the blurred pooled ROC stays; less than rounding counts as nothing."""
+    sample, width = pooled(group), 1 / slope
+    lo, hi = group.ends[0] - width, group.ends[1]
+
+    # FPR falls with t0; of a level run of it, which rounding must not cut, the leftmost has the highest TPR.
+    def beyond(t0: float) -> float:
+        return float(ramps(sample, np.array([t0]), width)[0, 0]) - (point.fpr + ON_CURVE)
+
+    first = beyond(lo)
+    t0 = lo if first <= 0 else bracketed_root(beyond, (lo, first), (hi, beyond(hi)), 1e-13 * width)[1]
+    return point.tpr - ON_CURVE - float(ramps(sample, np.array([t0]), width)[1, 0])
