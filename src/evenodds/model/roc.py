@@ -151,7 +151,7 @@ class LargeRoc(Roc):
         """
         at = self.positives.points
         edges = np.unique(np.searchsorted(at, at[:: max(1, at.size // _FIRST_LOOK)]))  # the first of equal scores
-        fpr, tpr = self.rates_from(at[edges])
+        fpr, tpr = self._rates_at(edges)
         # Gaps from one position to another, with the FPR at their upper and the TPR at their lower end.
         lower, upper = edges, np.append(edges[1:], at.size)
         left, top = np.append(fpr[1:], 0.0), tpr
@@ -167,7 +167,7 @@ class LargeRoc(Roc):
             cuts[tied] = np.maximum(
                 np.searchsorted(at, at[cuts[tied]]), np.broadcast_to(lower[:, None], cuts.shape)[tied]
             )
-            fpr, tpr = self.rates_from(at[cuts.ravel()]).reshape(2, *cuts.shape)
+            fpr, tpr = self._rates_at(cuts.ravel()).reshape(2, *cuts.shape)
             new = tuple(z.ravel()[(cuts > lower[:, None]).ravel()] for z in (cuts, fpr, tpr))
             lower, upper = np.column_stack([lower, cuts]), np.column_stack([cuts, upper])
             left, top = np.column_stack([fpr, left]), np.column_stack([top, tpr])
@@ -178,6 +178,12 @@ class LargeRoc(Roc):
             lowest = min(float(at[0]), float(self.negatives.points[0]))
             scores, fpr, tpr = np.append(scores, lowest), np.append(fpr, 1.0), np.append(tpr, 1.0)
         return scores, np.append(0.0, fpr), np.append(0.0, tpr)
+
+    def _rates_at(self, position: NDArray[np.intp]) -> Floats:
+        """(FPR, TPR) of the thresholds of some positives."""
+        at = self.positives.points[position]
+        sides = (self.negatives.before(np.searchsorted(self.negatives.points, at)), self.positives.before(position))
+        return 1 - np.concatenate(sides)
 
     def rates_from(self, scores: Floats) -> Floats:
         """(FPR, TPR) of single thresholds, of shape (2, n)."""

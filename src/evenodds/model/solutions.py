@@ -306,7 +306,7 @@ class Meeting:
     def _widest(self, p: Floats, steepest: float) -> tuple[Floats, Floats]:
         """Position and width of the widest solution for each p; NaN where none has a slope of at most `steepest`."""
         t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
-        floor = np.full(p.size, self._narrowest)
+        floor = np.full(p.size, self._narrowest if np.isinf(steepest) else 0.0)
         least = unit_slope(self.family, p) / steepest
         ramp = self._ramp(p)
         on_ramp = np.zeros(p.size, bool)
