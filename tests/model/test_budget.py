@@ -145,7 +145,7 @@ def test_the_blurred_roc_lies_between_what_it_bounds(seed, slope):
         x, y = blurred(member, "linear", slope)
         assert (np.diff(x) >= 0).all()
         assert (np.diff(y) >= 0).all()
-        above = upper_bound(member, slope)
+        above = upper_bound(member, slope).polyline
         assert (height(*above, x + 1e-9) >= y - 1e-9).all()  # rounding moves vertical runs to either side
         slow = blurred(member, "quartic", slope)
         assert slow[0][-1] == slow[1][-1] == 1

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
+from evenodds.geometry import threads
 from evenodds.geometry.hull import height, height_before
 from evenodds.model import intake
 from evenodds.model.groups import Group
@@ -92,8 +93,9 @@ def test_tangents_lie_above_the_exact_bound_and_touch_it(monkeypatch, slope):
     large, tables = _both(monkeypatch, _people(3, 20_000))
     for one, other in zip(large.members, tables.members, strict=True):
         exact = _exact_bound(other, slope)
-        for near in (None, eo.Point(0.3, 0.8)):
-            x, y = upper_bound(one, slope, near)
+        far = upper_bound(one, slope)
+        for bound in (far, far.closer(eo.Point(0.3, 0.8))):
+            x, y = bound.polyline
             at = np.linspace(1e-6, 1, 500)
             assert (height(x, y, at) >= height(*exact, at) - 1e-12).all()
         assert height(x, y, 0.3) == pytest.approx(float(height(*exact, 0.3)), abs=1e-9)
@@ -185,7 +187,7 @@ def test_people_are_partitioned_and_counted_as_one_by_one(seed, n, groups, whole
 
 def test_threads_give_each_row_to_its_part(monkeypatch):
     monkeypatch.setattr(intake, "_BLOCK", 64)
-    monkeypatch.setattr(intake, "_THREADS", 3)
+    monkeypatch.setattr(threads, "THREADS", 3)
     rng = np.random.default_rng(0)
     score, part = rng.normal(0, 1, 5000), rng.integers(0, 7, 5000).astype(np.uint8)
     (parted,), bounds = intake._partitioned([score], part, 7)  # noqa: SLF001

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats, Pieces
 
-__all__ = ["Moments", "Sample", "SplitMoments", "combined", "ramps"]
+__all__ = ["Moments", "Sample", "SplitMoments", "combined", "ramps", "ramps_from"]
 
 _DEGREE = 4  # the quartic is the highest polynomial there is
 _LEAF = 256  # points that are summed one by one
@@ -328,9 +328,14 @@ def ramps(sample: Sample, start: Floats, width: float) -> Floats:
 
     From prefix sums, which are off by 1e-16 times the range of the points by the width.
     """
+    return ramps_from(sample.sums_below(np.concatenate([start, start + width])), start, width, sample.centre)
+
+
+def ramps_from(sums: tuple[Floats, Floats], start: Floats, width: float, centre: float) -> Floats:
+    """The same from the sums below the starts and then the ends of the ramps."""
     n = start.size
-    share, moment = sample.sums_below(np.concatenate([start, start + width]))
-    inside = moment[:, n:] - moment[:, :n] - (start - sample.centre) * (share[:, n:] - share[:, :n])
+    share, moment = sums
+    inside = moment[:, n:] - moment[:, :n] - (start - centre) * (share[:, n:] - share[:, :n])
     return np.asarray(inside / width + 1 - share[:, n:])
 
 

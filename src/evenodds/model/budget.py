@@ -155,16 +155,14 @@ def _pooled_gain(
 ) -> float:
     """What curves below the pooled ROCs gain at most; smooth bounds are drawn closer around the best points."""
     pool_together(joint.members)
-    near: list[Point | None] = [None] * len(joint.members)
-    bound = np.inf
-    for _ in range(_LOOKS + 1):
-        lines = [upper_bound(member, slope, point) for member, point in zip(joint.members, near, strict=True)]
-        points = best_reachable(joint, lines, objective, constraint)
-        bound = min(bound, objective.gain(points))
-        smooth = [is_smooth(member, "linear", 1 / slope) for member in joint.members]
-        if bound <= achieved or np.isinf(slope) or not any(smooth):
+    lines = [upper_bound(member, slope) for member in joint.members]
+    for look in range(_LOOKS + 1):
+        points = best_reachable(joint, [line.polyline for line in lines], objective, constraint)
+        bound = objective.gain(points)
+        closer = [line.closer(point) for line, point in zip(lines, points, strict=True)]
+        if bound <= achieved or look == _LOOKS or all(a is b for a, b in zip(lines, closer, strict=True)):
             break
-        near = list(points)
+        lines = closer
     return bound
 
 

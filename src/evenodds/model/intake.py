@@ -6,17 +6,16 @@ lock); a partition by group and label is followed by a sort of each part, which 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.geometry import threads
 from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
+from evenodds.geometry.threads import by_threads
 from evenodds.model.groups import Group, Table, check_sides, locked
 from evenodds.model.keys import Codes
 
@@ -27,7 +26,6 @@ LARGE = 1 << 16
 _BLOCK = 1 << 16  # rows at a time
 _COUNTED = 1 << 12  # whole numbers over a range of at most this are counted
 _CELLS = 1 << 20  # counts that are worth it
-_THREADS = max(1, min(4, os.cpu_count() or 1))
 Parts = NDArray[np.uint8] | NDArray[np.uint16]
 _TIED = 4  # times as many people as scores make a table worth it
 
@@ -58,22 +56,16 @@ def groups_of(
         ]
     columns = [scores] if weights is None else [scores, weights]
     parted, bounds = _partitioned(columns, part, 2 * len(keys))
-    sides = _each(
+    sides = by_threads(
         lambda i: _sorted_side([column[bounds[i] : bounds[i + 1]] for column in parted], sign), range(2 * len(keys))
     )
-    return _each(lambda i: _group(keys[i], sides[2 * i], sides[2 * i + 1]), range(len(keys)))
-
-
-def _each(do: Callable[[int], Any], numbers: Iterable[int]) -> list[Any]:
-    """The results for each number, in order, by threads."""
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(do, numbers))
+    return by_threads(lambda i: _group(keys[i], sides[2 * i], sides[2 * i + 1]), range(len(keys)))
 
 
 def _ranges(rows: int) -> list[range]:
     """The rows of each thread."""
-    threads = _THREADS if rows > 4 * _BLOCK else 1
-    cuts = np.linspace(0, rows, threads + 1).astype(int).tolist()
+    count = threads.THREADS if rows > 4 * _BLOCK else 1
+    cuts = np.linspace(0, rows, count + 1).astype(int).tolist()
     return [range(a, b) for a, b in pairwise(cuts)]
 
 
@@ -111,8 +103,8 @@ def _counted(scores: Floats, part: Parts, weights: Floats | None, parts: int) ->
                 squares += np.bincount(part[rows], weights[rows] ** 2, minlength=parts)
         return sums, squares
 
-    found = _each(count, range(len(ranges)))
-    if any(one is None for one in found):
+    found = [one for one in by_threads(count, range(len(ranges))) if one is not None]
+    if len(found) < len(ranges):
         return None
     sums = np.sum([one[0] for one in found], axis=0).reshape(steps, parts)
     squares = sums.sum(axis=0) if weights is None else np.sum([one[1] for one in found], axis=0)
@@ -134,7 +126,7 @@ def _partitioned(columns: Sequence[Floats], part: Parts, parts: int) -> tuple[li
     ranges = _ranges(part.size)
     counts = (
         np.stack(
-            _each(
+            by_threads(
                 lambda t: sum(np.bincount(part[rows], minlength=parts) for rows in _blocks(ranges[t])),
                 range(len(ranges)),
             )
@@ -158,7 +150,7 @@ def _partitioned(columns: Sequence[Floats], part: Parts, parts: int) -> tuple[li
                     out[to : to + ends[i + 1] - ends[i]] = values[ends[i] : ends[i + 1]]
             fill = [to + ends[i + 1] - ends[i] for i, to in enumerate(fill)]
 
-    _each(copy, range(len(ranges)))
+    by_threads(copy, range(len(ranges)))
     return found, bounds.tolist()
 
 

@@ -8,21 +8,22 @@ ROC stays concave, so no rising curve of that slope gets above it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull
-from evenodds.geometry.moments import Moments, Sample, ramps
+from evenodds.geometry.moments import Moments, Sample, ramps, ramps_from
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
+from evenodds.geometry.threads import by_threads
 from evenodds.model.groups import Group
 from evenodds.model.regions import ON_CURVE, is_smooth, some_scores
 from evenodds.model.roc import LargeRoc, Point, roc_of
 
-__all__ = ["is_least_slope", "pool_together", "pooled", "pooled_slope_bound", "upper_bound"]
+__all__ = ["UpperBound", "is_least_slope", "pool_together", "pooled", "pooled_slope_bound", "upper_bound"]
 
 _POOLED: WeakKeyDictionary[Group, Sample] = WeakKeyDictionary()
 _FIRST_LOOK = 128  # scores that make the first tangents of a smooth bound
@@ -44,8 +45,7 @@ def pooled(group: Group) -> Sample:
 
 def pool_together(groups: Sequence[Group]) -> None:
     """Pool large groups side by side, by threads: numpy does most of it without Python's lock."""
-    with ThreadPoolExecutor() as threads:
-        list(threads.map(pooled, [group for group in groups if group.is_large]))
+    by_threads(pooled, [group for group in groups if group.is_large])
 
 
 def _pooled_table(group: Group) -> Moments:
@@ -97,38 +97,71 @@ class _PooledSides:
         return sums[:, 0], sums[:, 1]
 
 
-def upper_bound(group: Group, slope: float, near: Point | None = None) -> Polyline:
-    """A concave polyline that no rising curve of this slope exceeds, closest around a point.
+@dataclass(frozen=True, eq=False)
+class UpperBound:
+    """A concave polyline that no rising curve of a slope exceeds."""
 
-    With many scores it consists of tangents to the blurred pooled ROC, which is concave.
-    """
+    polyline: Polyline
+
+    def closer(self, near: Point) -> UpperBound:  # noqa: ARG002 what is exact cannot come closer
+        """The bound drawn more closely around a point, where that is possible."""
+        return self
+
+
+def upper_bound(group: Group, slope: float) -> UpperBound:
+    """What no rising curve of this slope exceeds: exact for few scores, tangents for many."""
     if np.isinf(slope):
-        return roc_of(group).hull
+        return UpperBound(roc_of(group).hull)
     sample, width = pooled(group), 1 / slope
-    if not is_smooth(group, "linear", width):
-        t0 = np.unique(np.concatenate([group.scores, group.scores - width]))[::-1]
-        fpr, tpr = np.maximum.accumulate(np.clip(ramps(sample, t0, width), 0, 1), axis=1)
-        fpr[-1] = tpr[-1] = 1.0
-        x, y = np.append(0.0, fpr), np.append(0.0, tpr)
-        kept = concave_hull(x, y)
-        return x[kept], y[kept]
-    scores = some_scores(group, _FIRST_LOOK)
-    t0 = np.unique(np.concatenate([scores, scores - width]))
-    for _ in range(_ROUNDS if near else 0):
-        # FPR and TPR fall with t0.
-        at = int(np.clip(np.searchsorted(-ramps(sample, t0, width)[0], -near.fpr), 1, t0.size - 1)) if near else 1
-        t0 = np.union1d(t0, np.linspace(t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)], _CLOSER))
-    return _tangents(sample, t0[::-1], width)
+    if is_smooth(group, "linear", width):
+        scores = some_scores(group, _FIRST_LOOK)
+        return _Tangents.at(sample, width, np.unique(np.concatenate([scores, scores - width]))[::-1])
+    t0 = np.unique(np.concatenate([group.scores, group.scores - width]))[::-1]
+    fpr, tpr = np.maximum.accumulate(np.clip(ramps(sample, t0, width), 0, 1), axis=1)
+    fpr[-1] = tpr[-1] = 1.0
+    x, y = np.append(0.0, fpr), np.append(0.0, tpr)
+    kept = concave_hull(x, y)
+    return UpperBound((x[kept], y[kept]))
 
 
-def _tangents(sample: Sample, t0: Floats, width: float) -> Polyline:
-    """The polyline of tangents at ramps with falling t0.
+@dataclass(frozen=True, eq=False)
+class _Tangents(UpperBound):
+    """Tangents to the blurred pooled ROC, which is concave, at ramps with falling t0."""
 
-    As t0 falls, FPR and TPR rise by the shares of people within the ramp, so these give the tangent's slope.
-    """
-    x, y = np.clip(ramps(sample, t0, width), 0, 1)
-    (share, _), (upper, _) = (sample.sums_below(at) for at in (t0, t0 + width))
-    by_x, by_y = np.maximum(upper - share, 0)
+    sample: Sample
+    width: float
+    t0: Floats
+    rates: Floats
+    shares: Floats
+    """Of people within each ramp: as t0 falls, FPR and TPR rise by these, so they are the tangent's direction."""
+
+    @classmethod
+    def at(cls, sample: Sample, width: float, t0: Floats, *, known: _Tangents | None = None) -> _Tangents:
+        """Tangents at new ramps, and at those that are known."""
+        n = t0.size
+        share, _ = sums = sample.sums_below(np.concatenate([t0, t0 + width]))
+        rates = np.clip(ramps_from(sums, t0, width, sample.centre), 0, 1)
+        shares = np.maximum(share[:, n:] - share[:, :n], 0)
+        if known is not None:
+            order = np.argsort(-np.concatenate([known.t0, t0]), kind="stable")
+            t0 = np.concatenate([known.t0, t0])[order]
+            rates = np.concatenate([known.rates, rates], axis=1)[:, order]
+            shares = np.concatenate([known.shares, shares], axis=1)[:, order]
+        return cls(_tangent_line(rates, shares), sample, width, t0, rates, shares)
+
+    def closer(self, near: Point) -> _Tangents:
+        found = self
+        for _ in range(_ROUNDS):
+            at = int(np.clip(np.searchsorted(found.rates[0], near.fpr), 1, found.t0.size - 1))
+            ends = found.t0[max(at - 2, 0)], found.t0[min(at + 1, found.t0.size - 1)]
+            more = np.setdiff1d(np.linspace(*ends, _CLOSER)[1:-1], found.t0)[::-1]
+            found = _Tangents.at(self.sample, self.width, more, known=found) if more.size else found
+        return found
+
+
+def _tangent_line(rates: Floats, shares: Floats) -> Polyline:
+    """The polyline through the meetings of neighbouring tangents."""
+    (x, y), (by_x, by_y) = rates, shares
     falls, rises = by_x[:-1] * by_y[1:], by_y[:-1] * by_x[1:]
     ahead = falls - rises  # <= 0, as the slope falls
     dx, dy = np.diff(x), np.diff(y)
@@ -143,7 +176,8 @@ def _tangents(sample: Sample, t0: Floats, width: float) -> Polyline:
     xs[1:-1:2], ys[1:-1:2] = x, y
     xs[2:-1:2], ys[2:-1:2] = meet_x, meet_y
     xs[-1] = ys[-1] = 1.0
-    kept = concave_hull(np.maximum.accumulate(xs), np.maximum.accumulate(ys))
+    xs, ys = np.maximum.accumulate(xs), np.maximum.accumulate(ys)
+    kept = concave_hull(xs, ys)
     return xs[kept], ys[kept]
 
 
