@@ -103,9 +103,9 @@ def arcs_of(group: Group, family: str, slope: float) -> Arcs:
 
 
 def is_smooth(group: Group, family: str, width: float) -> bool:
-    """Whether a blurred ROC is looked at in some places only: the linear curve's, if it has too many kinks for more."""
+    """Whether a blurred ROC has vertices in some places only: the linear curve's, if it has too many kinks for more."""
     if family != "linear":
-        return group.score_count > _FEW_SCORES
+        return True
     lo, hi = group.ends
     return group.score_count > _FEW_RAMPS and width * group.score_count > _SMOOTH * (hi - lo)
 

@@ -146,6 +146,7 @@ class Meeting:
         self.roc = roc_of(group)
         self._lowest, self._highest = group.ends
         self._plateau = self._flat_positions()
+        self._below, self._at = self._threshold()
 
     # -- the two ends of every family, and the fixed curve ---------------------------------------------------------
 
@@ -250,6 +251,24 @@ class Meeting:
     def rates(self, t0: Floats, width: Floats, p: Floats, *, quick: bool = False) -> Floats:
         """(FPR, TPR) of curves, of shape (n, 2)."""
         return self.group.moments.expectation(layout(self.family, t0, t0 + width, p), quick=quick)
+
+    def _threshold(self) -> tuple[float, float]:
+        """Scores of two neighbouring negatives: a yes from the first on has an FPR above f*, beyond the second not.
+
+        So every curve with FPR f* ends after the first and begins before the second.
+        """
+        f = self.point.fpr + _SLACK
+        if self.group.sides is not None:
+            side = self.group.sides[0]
+            scores = side.points
+            enough = 1 - f
+            first = int(np.ceil(enough * scores.size) if side.given is None else np.searchsorted(side.sums[0], enough))
+        else:
+            has = self.group.negatives > 0
+            scores = self.group.scores[has]
+            first = int(np.searchsorted(-self.roc.fpr[:0:-1][has], -f))
+        above = float(scores[first]) if 0 <= first < scores.size else self._highest
+        return (float(scores[min(first, scores.size) - 1]) if first > 0 else self._lowest), above
 
     def _flat_positions(self) -> tuple[float, float] | None:
         """If f* is the share of negatives above a gap in their scores: the gap's lower end and its width.
@@ -372,8 +391,8 @@ class Meeting:
         narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
 
         def look(width: Floats, who: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:
-            highest = np.full(width.shape, self._highest)
-            position = self._positions(width, p[who], self._lowest - width, highest, quick=True)
+            start = np.full(width.shape, self._at)
+            position = self._positions(width, p[who], self._below - width, start, quick=True)
             return position, self.rates(position, width, p[who], quick=True)[:, 1] >= t
 
         # Up: widen until the curve is so flat that its TPR falls short of t*.
