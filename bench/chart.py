@@ -1,15 +1,9 @@
-"""Draw the cost of a fit against the number of rows, log-log, from bench/results.json into docs/performance.svg.
-
-Usage: python bench/chart.py
-"""
+"""The cost of a fit against the number of rows, log-log, as a picture."""
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 
-HERE = Path(__file__).parent
 LINES = {  # case: label, colour (Okabe and Ito's, which the colour-blind tell apart), dashes
     "fairlearn_fit": ("fairlearn", "#D55E00", "7 4"),
     "error_parity_fit": ("error-parity", "#0072B2", "2 3"),
@@ -60,6 +54,8 @@ def chart(results: list[dict]) -> str:
         x, _ = place(x_value, SECONDS[0])
         label = f'10<tspan dy="-5" font-size="10">{round(math.log10(x_value))}</tspan>'
         parts.append(f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle" fill="#444">{label}</text>')
+    middle = LEFT + (WIDTH - LEFT - RIGHT) / 2
+    parts.append(f'<text x="{middle}" y="{HEIGHT - 14}" text-anchor="middle" fill="#444">rows</text>')
     for case, points in series.items():
         name, colour, dashes = LINES[case]
         places = [place(*point) for point in points]
@@ -71,12 +67,3 @@ def chart(results: list[dict]) -> str:
         x, y = places[-1]
         parts.append(f'<text x="{x + 10:.1f}" y="{y + 4:.1f}" fill="{colour}">{name}, slope {slope(points):.2f}</text>')
     return "\n".join([*parts, "</svg>", ""])
-
-
-def main() -> None:
-    results = json.loads((HERE / "results.json").read_text())["results"]
-    (HERE.parent / "docs" / "performance.svg").write_text(chart(results))
-
-
-if __name__ == "__main__":
-    main()
