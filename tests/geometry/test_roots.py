@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenodds.geometry.roots import bracketed_roots
+from evenodds.geometry.roots import bracketed_root, bracketed_roots
 
 
 @given(st.lists(st.floats(0.01, 0.99), min_size=1, max_size=20), st.integers(1, 9))
@@ -44,3 +44,26 @@ def test_a_jump_is_bracketed_to_neighbouring_floats(jump):
     )
     assert above[0] < jump <= below[0]
     assert below[0] - above[0] <= 2 * np.spacing(1.0)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.sampled_from([1.0, 0.5, 1e-300, 0.0, -1e-9, -1.0, -1e300])), max_size=6),
+    st.sampled_from([0.0, 1e-6]),
+)
+def test_one_function_as_well_as_many_whatever_its_steps(steps, tolerance):
+    """Staircases with level and with huge steps: where values are equal nothing may be divided by."""
+    falling = sorted(value for _, value in steps)[::-1]
+    places = sorted(place for place, _ in steps)
+
+    def function(x):
+        return next((v for at, v in zip(places[::-1], falling[::-1], strict=True) if x >= at), 1.0) if x < 1 else -1.0
+
+    above, below = bracketed_root(function, (-1.0, 1.0), (2.0, -1.0), tolerance)
+    assert function(above) > 0 >= function(below)
+    assert abs(below - above) <= max(tolerance, 1e-15) or function(below) == 0
+    many = bracketed_roots(
+        lambda x, _: np.array([function(float(x[0]))]),
+        *(np.array([end]) for end in (-1.0, 2.0, 1.0, -1.0)),
+        tolerance=np.array([tolerance]),
+    )
+    assert function(float(many[0][0])) > 0 >= function(float(many[1][0]))

@@ -50,13 +50,14 @@ def bracketed_root(
             b, fb = x, value
         newest_is_a = above
         fraction = 0.5
-        xi, phi = (x - other) / (third - other), (value - f_other) / (f_third - f_other)
-        if phi**2 < xi and (1 - phi) ** 2 < 1 - xi and value not in (f_other, f_third) and f_other != f_third:
-            fraction = value / (f_other - value) * f_third / (f_other - f_third) + (third - x) / (other - x) * value / (
-                f_third - value
-            ) * f_other / (f_third - f_other)
+        if third != other and value not in (f_other, f_third) and f_other != f_third:
+            xi, phi = (x - other) / (third - other), (value - f_other) / (f_third - f_other)
+            if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:  # a power would overflow with an error
+                fraction = value / (f_other - value) * f_third / (f_other - f_third) + (third - x) / (
+                    other - x
+                ) * value / (f_third - value) * f_other / (f_third - f_other)
         least = min(0.5, 0.5 * tolerance / abs(other - x)) if other != x else 0.5
-        fraction = min(max(fraction, least), 1 - least)
+        fraction = min(max(fraction, least), 1 - least) if math.isfinite(fraction) else 0.5
     return a, b
 
 
