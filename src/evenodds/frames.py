@@ -24,10 +24,13 @@ __all__ = [
     "array_of",
     "coded",
     "columns_of",
+    "constant",
     "frame_of",
     "is_lazy",
+    "is_missing",
     "narwhals",
     "opened",
+    "refuse_masked",
     "with_column",
 ]
 
@@ -113,10 +116,7 @@ def columns_of(table: Any) -> list[Any] | None:
 
 def array_of(values: Any) -> NDArray[Any]:
     """An array of a column's values; a missing number becomes NaN."""
-    if np.ma.is_masked(values):
-        count = int(np.ma.getmaskarray(values).sum())
-        msg = f"An array has {count} masked value{'s' * (count > 1)}. Hint: drop or fill these rows first."
-        raise DataError(msg)
+    refuse_masked("An array", values)
     columns = columns_of(values)
     if columns is None or len(columns) != 1:
         return np.asarray(values)
@@ -128,6 +128,14 @@ def array_of(values: Any) -> NDArray[Any]:
         array = column.to_numpy() if whole else column.cast(nw.Float64).to_numpy()
         return np.asarray(array if array.dtype != object else array.astype(np.float64))
     return np.asarray(column.to_numpy())
+
+
+def refuse_masked(what: str, values: Any, hint: str = "drop or fill these rows first") -> None:
+    """Refuse an array with masked values, which numpy would use as if they were data."""
+    if np.ma.is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        msg = f"{what} has {count} masked values. Hint: {hint}."
+        raise DataError(msg)
 
 
 def with_column(frame: Frame, name: str, values: NDArray[np.float64]) -> Any:
@@ -197,11 +205,7 @@ def _coded_array(column: NDArray[Any]) -> Coded:
             rank[present] = np.arange(present.size)
             return _smallest(rank, present.size).take(offsets), [lo + i for i in present.tolist()]
     values, codes = np.unique(column, return_inverse=True)
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.isnat(values) if values.dtype.kind in "mM" else None
-    if missing is not None and missing.any():
-        rank = np.where(missing, -1, np.cumsum(~missing) - 1)
-        codes, values = rank[codes], values[~missing]
-    return _smallest(codes, values.size), values.tolist()
+    return _without_missing(_smallest(codes, values.size), values.tolist())
 
 
 def _coded_objects(column: NDArray[Any]) -> Coded:
@@ -216,14 +220,14 @@ def _coded_objects(column: NDArray[Any]) -> Coded:
 
 def _without_missing(codes: NDArray[np.signedinteger], values: list[Any]) -> Coded:
     """-1 for rows whose value is none, such as a NaN among the values."""
-    kept = np.array([not _is_missing(value) for value in values], dtype=bool)
+    kept = np.array([not is_missing(value) for value in values], dtype=bool)
     if kept.all():
         return codes, values
     rank = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(codes.dtype)  # the last is for code -1
     return rank[codes], [value for value, k in zip(values, kept, strict=True) if k]
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """None, NaN and NaT, which differ from themselves, and pandas' NA, which will not say whether it does."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124

@@ -8,7 +8,7 @@ import pytest
 import evenodds as eo
 from evenodds.geometry.hull import height
 from evenodds.model.pooling import pooled, upper_bound
-from evenodds.model.regions import blurred
+from evenodds.model.regions import arcs_of
 from populations import PARITIES, best_accuracy, population
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
@@ -142,12 +142,12 @@ def test_guarantee_two_hundred_populations(seed):
 def test_the_blurred_roc_lies_between_what_it_bounds(seed, slope):
     """Below the linear program's region, which lies below the pooled one; no curve is traced from prefix sums alone."""
     for member in population(seed).members:
-        x, y = blurred(member, "linear", slope)
+        x, y = arcs_of(member, "linear", slope).polyline
         assert (np.diff(x) >= 0).all()
         assert (np.diff(y) >= 0).all()
         above = upper_bound(member, slope).polyline
         assert (height(*above, x + 1e-9) >= y - 1e-9).all()  # rounding moves vertical runs to either side
-        slow = blurred(member, "quartic", slope)
+        slow = arcs_of(member, "quartic", slope).polyline
         assert slow[0][-1] == slow[1][-1] == 1
 
 

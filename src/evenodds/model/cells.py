@@ -79,7 +79,6 @@ def query(frame: Frame, columns: Columns, resolution: float, positive_label: obj
     """The one aggregation, not run yet."""
     nw = narwhals()
     schema = frame.collect_schema()
-    check_numeric(frame, "score", columns.score)
     if columns.weight is not None:
         check_numeric(frame, "weight", columns.weight)
     raw = nw.col(columns.score).cast(nw.Float64)

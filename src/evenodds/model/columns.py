@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import DataError, OptionError
-from evenodds.frames import array_of, coded, columns_of
+from evenodds.frames import array_of, coded, columns_of, is_missing, refuse_masked
 from evenodds.geometry.pieces import Floats
 
 __all__ = ["HUGE", "check_amounts", "check_resolution", "floats_of", "labels_of", "numbers_of", "rounded"]
@@ -44,15 +44,11 @@ def floats_of(name: str, given: NDArray[Any]) -> NDArray[Any]:
     found = np.empty(given.shape)
     for i, value in enumerate(given.flat):
         try:
-            found.flat[i] = np.nan if _is_gone(value) else _number(value)
+            found.flat[i] = np.nan if is_missing(value) else _number(value)
         except (TypeError, ValueError, OverflowError):
             msg = f"{name} must be numbers, got {value!r:.40} at position {i}."
             raise DataError(msg) from None
     return found
-
-
-def _is_gone(value: object) -> bool:
-    return value is None or type(value).__name__ == "NAType"
 
 
 def _number(value: Any) -> float:
@@ -125,9 +121,7 @@ def rounded(scores: Floats, resolution: float) -> Floats:
 
 def _column(name: str, values: Any) -> NDArray[Any]:
     """A 1-D array without masked values."""
-    if np.ma.is_masked(values):
-        msg = f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values. Hint: drop or fill these rows first."
-        raise DataError(msg)
+    refuse_masked(name, values)
     try:
         given = array_of(values)
     except DataError:

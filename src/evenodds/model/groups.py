@@ -7,6 +7,7 @@ bytes a person; its table is made only for those who ask.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +35,13 @@ class Table:
         distinct, tie = np.unique(scores[seen], return_inverse=True)
         sides = (np.bincount(tie, side[seen], minlength=distinct.size) for side in (negatives, positives))
         return cls(locked(distinct), *(locked(side.astype(np.float64)) for side in sides))
+
+    @classmethod
+    def of_sides(cls, scores: Sequence[Floats], weights: Sequence[Floats]) -> Table:
+        """The table of negatives and positives who are listed apart."""
+        none = [np.zeros(side.size) for side in weights]
+        negatives, positives = np.concatenate([weights[0], none[1]]), np.concatenate([none[0], weights[1]])
+        return cls.merged(np.concatenate(scores), negatives, positives)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +77,8 @@ class Group:
         if self.sides is None or self.side_totals is None:
             assert self.known_table is not None  # noqa: S101 a group has either
             return self.known_table
-        counts = [np.full(side.points.size, 1.0) if side.given is None else side.given[0] for side in self.sides]
-        none = [np.zeros(count.size) for count in counts]
-        return Table.merged(
-            np.concatenate([side.points for side in self.sides]),
-            np.concatenate([counts[0], none[1]]),
-            np.concatenate([none[0], counts[1]]),
-        )
+        weights = [np.ones(side.points.size) if side.given is None else side.given[0] for side in self.sides]
+        return Table.of_sides([side.points for side in self.sides], weights)
 
     @property
     def scores(self) -> Floats:
@@ -90,16 +93,20 @@ class Group:
     def positives(self) -> Floats:
         return self.table.positives
 
+    @property
+    def score_lists(self) -> list[Floats]:
+        """The scores in order, without making a table: the distinct ones, or of a large group each label's."""
+        return [self.scores] if self.sides is None else [side.points for side in self.sides]
+
     @cached_property
     def score_count(self) -> int:
         """How many scores there are: distinct ones of a table, at most so many of a large group."""
-        return self.scores.size if self.sides is None else sum(side.points.size for side in self.sides)
+        return sum(scores.size for scores in self.score_lists)
 
     @cached_property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest score."""
-        points = [self.scores] if self.sides is None else [side.points for side in self.sides]
-        return float(min(p[0] for p in points)), float(max(p[-1] for p in points))
+        return float(min(s[0] for s in self.score_lists)), float(max(s[-1] for s in self.score_lists))
 
     @cached_property
     def negative_total(self) -> float:

@@ -188,12 +188,8 @@ def _group(key: str, negatives: tuple[Floats, Floats | None], positives: tuple[F
         scores = np.unique(np.concatenate([at for at, _ in sides]))
         counts = [np.diff(np.append(np.searchsorted(at, scores), at.size)).astype(np.float64) for at, _ in sides]
         return Group.of_table(key, Table(locked(scores), locked(counts[0]), locked(counts[1])), people)
-    weights = [np.ones(at.size) if w is None else w for at, w in sides]
-    apart = [
-        np.concatenate([weights[0], np.zeros(weights[1].size)]),
-        np.concatenate([np.zeros(weights[0].size), weights[1]]),
-    ]
-    return Group.of_table(key, Table.merged(np.concatenate([at for at, _ in sides]), *apart), people)
+    weights = [w for _, w in sides if w is not None]
+    return Group.of_table(key, Table.of_sides([at for at, _ in sides], weights), people)
 
 
 def _distinct(scores: Floats) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.errors import DataError
-from evenodds.frames import coded, columns_of
+from evenodds.frames import coded, columns_of, refuse_masked
 
 __all__ = ["MISSING", "UNKNOWN", "Codes", "GroupLike", "encode", "key_of", "located", "owners", "parts_of"]
 
@@ -182,10 +182,7 @@ def _one_column(part: Any) -> list[Any]:
 
 def _as_given(values: Any) -> NDArray[Any]:
     """An array whose values are still what they were: numpy would turn [1, "1"] into two equal strings."""
-    if np.ma.is_masked(values):
-        count = int(np.ma.getmaskarray(values).sum())
-        msg = f"group has {count} masked values. Hint: drop these rows, or fill in a group."
-        raise DataError(msg)
+    refuse_masked("group", values, "drop these rows, or fill in a group")
     array = np.asarray(values)
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)) and not all(isinstance(v, str) for v in values):
         array = np.asarray(values, dtype=object)

@@ -20,7 +20,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
 from evenodds.geometry.threads import by_threads
 from evenodds.model.groups import Group
-from evenodds.model.regions import ON_CURVE, is_smooth, some_scores
+from evenodds.model.regions import ON_CURVE, is_smooth, meetings, rising_line, some_scores
 from evenodds.model.roc import LargeRoc, Point, roc_of
 
 __all__ = ["UpperBound", "is_least_slope", "pool_together", "pooled", "pooled_slope_bound", "upper_bound"]
@@ -115,11 +115,8 @@ def upper_bound(group: Group, slope: float) -> UpperBound:
     sample, width = pooled(group), 1 / slope
     if is_smooth(group, "linear", width):
         scores = some_scores(group, _FIRST_LOOK)
-        return _Tangents.at(sample, width, np.unique(np.concatenate([scores, scores - width]))[::-1])
-    t0 = np.unique(np.concatenate([group.scores, group.scores - width]))[::-1]
-    fpr, tpr = np.maximum.accumulate(np.clip(ramps(sample, t0, width), 0, 1), axis=1)
-    fpr[-1] = tpr[-1] = 1.0
-    x, y = np.append(0.0, fpr), np.append(0.0, tpr)
+        return _Tangents.at(sample, width, meetings(scores, width))
+    x, y = rising_line(ramps(sample, meetings(group.scores, width), width))
     kept = concave_hull(x, y)
     return UpperBound((x[kept], y[kept]))
 

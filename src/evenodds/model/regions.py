@@ -31,9 +31,10 @@ __all__ = [
     "above_diagonal",
     "arc_point",
     "arcs_of",
-    "blurred",
     "common_region",
     "is_smooth",
+    "meetings",
+    "rising_line",
     "some_scores",
 ]
 
@@ -46,19 +47,11 @@ _FIRST_LOOK = 64  # scores that make the first vertices of a smooth one
 _REFINEMENTS = 2  # each makes the arcs around a point twenty times finer
 
 
-def blurred(group: Group, family: str, slope: float) -> Polyline:
-    """The ROC of the score blurred by a family's symmetric curve (p = 1/2) of this slope, from (0,0) to (1,1).
-
-    Exact at each vertex: where an end of the curve meets a score. Between them the linear curve's ROC is straight.
-    """
-    return arcs_of(group, family, slope).polyline
-
-
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """A blurred ROC: the positions t0 of curves, falling, and their (FPR, TPR), of shape (2, n).
+    """A blurred ROC: the positions t0 of symmetric curves (p = 1/2), falling, and their (FPR, TPR), of shape (2, n).
 
-    Between vertices the linear curve's ROC is straight; the other families' are smooth arcs.
+    Exact at each vertex. Between vertices the linear curve's ROC is straight; the other families' are smooth arcs.
     """
 
     group: Group
@@ -70,9 +63,7 @@ class Arcs:
     @property
     def polyline(self) -> Polyline:
         """The vertices, from (0, 0) to (1, 1)."""
-        fpr, tpr = np.maximum.accumulate(np.clip(self.rates, 0, 1), axis=1)  # rounding must not let it fall
-        fpr[-1] = tpr[-1] = 1.0
-        return np.append(0.0, fpr), np.append(0.0, tpr)
+        return rising_line(self.rates)
 
     def finer(self, near: Point) -> Arcs:
         """More vertices around a point, so that straight lines between them are as good as the arcs."""
@@ -98,7 +89,7 @@ def arcs_of(group: Group, family: str, slope: float) -> Arcs:
         scores = group.scores
     else:
         scores = some_scores(group, _FIRST_LOOK if family == "linear" else _FEW_SCORES)
-    t0 = np.unique(np.concatenate([scores, scores - width]))[::-1]
+    t0 = meetings(scores, width)
     return Arcs(group, family, width, t0, _rates(group, family, t0, width))
 
 
@@ -112,9 +103,20 @@ def is_smooth(group: Group, family: str, width: float) -> bool:
 
 def some_scores(group: Group, count: int) -> Floats:
     """So many of the group's scores, evenly by rank within each label, the ends among them."""
-    points = [group.scores] if group.sides is None else [side.points for side in group.sides]
-    places = (np.linspace(0, p.size - 1, min(count, p.size)).astype(np.intp) for p in points)
-    return np.unique(np.concatenate([p[at] for p, at in zip(points, places, strict=True)]))
+    places = (np.linspace(0, s.size - 1, min(count, s.size)).astype(np.intp) for s in group.score_lists)
+    return np.unique(np.concatenate([s[at] for s, at in zip(group.score_lists, places, strict=True)]))
+
+
+def meetings(scores: Floats, width: float) -> Floats:
+    """The positions, falling, at which either end of a curve meets one of the scores."""
+    return np.unique(np.concatenate([scores, scores - width]))[::-1]
+
+
+def rising_line(rates: Floats) -> Polyline:
+    """Rising (FPR, TPR) as a polyline from (0, 0) to (1, 1); rounding must not let it fall."""
+    fpr, tpr = np.maximum.accumulate(np.clip(rates, 0, 1), axis=1)
+    fpr[-1] = tpr[-1] = 1.0
+    return np.append(0.0, fpr), np.append(0.0, tpr)
 
 
 def above_diagonal(polyline: Polyline) -> Polyline:

@@ -349,8 +349,7 @@ class Meeting:
     @cached_property
     def _narrowest(self) -> float:
         """So narrow a curve sees one score at a time, and traces the ROC polyline."""
-        points = [self.group.scores] if self.group.sides is None else [side.points for side in self.group.sides]
-        gaps = (np.diff(p) for p in points)
+        gaps = (np.diff(scores) for scores in self.group.score_lists)
         return 0.49 * float(min((gap[gap > 0].min() for gap in gaps if (gap > 0).any()), default=1.0))
 
     def _ramp(self, p: Floats) -> tuple[Floats, Floats] | None:
