@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -39,11 +40,15 @@ class _Listed:
     x: Floats
     y: Floats
 
+    @cached_property
+    def _never_vertical(self) -> bool:
+        return bool((self.x[1:] > self.x[:-1]).all())
+
     def heights(self, at: Floats, /) -> Floats:
-        return height(self.x, self.y, at)
+        return np.interp(at, self.x, self.y) if self._never_vertical else height(self.x, self.y, at)
 
     def heights_before(self, at: Floats, /) -> Floats:
-        return height_before(self.x, self.y, at)
+        return np.interp(at, self.x, self.y) if self._never_vertical else height_before(self.x, self.y, at)
 
     def count(self, lo: Floats, hi: Floats) -> int:
         return int(np.sum(np.searchsorted(self.x, hi, "right") - np.searchsorted(self.x, lo)))
@@ -89,7 +94,7 @@ def best_below(
     edges = np.linspace(0.0, 1.0, _CELLS + 1)
     lo, hi = edges[:-1], edges[1:]
     while True:
-        at_lo, at_hi = _lowest(lines, lo), _lowest(lines, hi)
+        at_lo, at_hi = np.split(_lowest(lines, np.concatenate([lo, hi])), 2)
         best = max(float(score(x, y).max()) for x, y in ((lo, at_lo), (hi, at_hi)))
         # Rounding must not close the cell that holds the best point.
         promising = score(lo, at_hi) >= best - 1e-12

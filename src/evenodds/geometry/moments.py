@@ -96,6 +96,10 @@ class Moments:
             moments[curved, 1:] = self._slices(first[curved], last[curved], origin[curved], scale[curved], degree)
         return moments.reshape(*pieces.lo.shape, *moments.shape[1:])
 
+    def is_wide(self, width: Floats, degree: int = 1) -> bool:
+        """Whether prefix moments of pieces of such widths err by no more than 1e-13."""
+        return bool(width.size and width.min() * _WIDE_ENOUGH[degree] >= self.frame[1])
+
     def _exact_enough(self, degree: int) -> float:
         """Up to which ratio prefix moments are as exact as the tree's."""
         return _EXACT_ENOUGH if degree == 1 and self.points.size > _FEW else 0.0
@@ -130,7 +134,7 @@ class Moments:
         z is (point - centre) / half-width, by the frame of all points.
         """
         if self.points.size <= _FEW:
-            return np.asarray(self._prefix(_DEGREE)[:, : degree + 1, position])
+            return np.asarray(self._prefix(_kept(degree))[:, : degree + 1, position])
         if degree == 1:
             return np.stack([self.before(position), self._first_before(position)], axis=1)
         leaf = np.minimum(position // self._leaf, self._leaves - 1)
@@ -265,7 +269,7 @@ class Moments:
 
     def _levels(self, degree: int) -> list[tuple[Floats, Floats, Floats]]:
         """The tree with moments up to a degree; the quartic's, the highest there is, where points are few."""
-        kept = degree if self.points.size > _FEW else _DEGREE
+        kept = degree if self.points.size > _FEW else _kept(degree)
         if kept not in self._trees:
             self._trees[kept] = self._tree(kept)
         return self._trees[kept] if kept == degree else [(c, h, m[..., : degree + 1]) for c, h, m in self._trees[kept]]
@@ -339,6 +343,22 @@ def ramps_from(sums: tuple[Floats, Floats], start: Floats, width: float, centre:
     return np.asarray(inside / width + 1 - share[:, n:])
 
 
+def bent_ramps(sample: Sample, start: Floats, knot: Floats, end: Floats, at_knot: Floats) -> Floats:
+    """Expectations of ramps from 0 at `start` over `at_knot` at `knot` to 1 at `end`, of shape (m, n).
+
+    As exact as `ramps` of the narrower half.
+    """
+    share, moment = (
+        sums.reshape(len(sums), 3, -1) for sums in sample.sums_below(np.concatenate([start, knot, end]))
+    )
+    from_start, from_knot = (
+        (moment[:, i + 1] - moment[:, i] - (a - sample.centre) * (share[:, i + 1] - share[:, i])) / (b - a)
+        + (1 - share[:, i + 1])
+        for i, (a, b) in enumerate(((start, knot), (knot, end)))
+    )
+    return np.asarray(at_knot * from_start + (1 - at_knot) * from_knot)
+
+
 def _blocks(whole: int, leaves: int) -> list[slice]:
     """Leaves by some hundreds, so that what is computed of them stays in the cache; a short last leaf by itself."""
     blocks = [slice(start, min(start + _CACHED, whole)) for start in range(0, whole, _CACHED)]
@@ -358,6 +378,11 @@ class SplitMoments:
     def local(self, pieces: Pieces, *, quick: bool = False) -> Floats:
         """As `Moments.local`, of shape (..., B, d + 1, m)."""
         return np.concatenate([sample.local(pieces, quick=quick) for sample in self.samples], axis=-1)
+
+
+def _kept(degree: int) -> int:
+    """Up to which degree sums are kept: straight lines are the most frequent, and need no more than their own."""
+    return 1 if degree <= 1 else _DEGREE
 
 
 def combined(coefficients: Floats, local: Floats) -> Floats:

@@ -23,9 +23,16 @@ _STEPS = 200  # bisection alone needs about 60; the bound only guards against a 
 
 
 def bracketed_root(
-    function: Callable[[float], float], positive: tuple[float, float], negative: tuple[float, float], tolerance: float
+    function: Callable[[float], float],
+    positive: tuple[float, float],
+    negative: tuple[float, float],
+    tolerance: float,
+    *,
+    enough: float = 0.0,
 ) -> tuple[float, float]:
     """The same for one function and numbers; each end of the bracket comes with its value.
+
+    The search ends too where the value is zero or negative by no more than `enough`.
 
     >>> bracketed_root(lambda x: 2 - x**2, (0.0, 2.0), (2.0, -2.0), 0.0)[1]
     1.41421356...
@@ -33,7 +40,7 @@ def bracketed_root(
     (a, fa), (b, fb) = positive, negative
     fraction, newest_is_a = _first_fraction(fa, fb), False
     for _ in range(_STEPS):
-        if abs(b - a) <= max(tolerance, math.ulp(max(abs(a), abs(b)))) or fb == 0:
+        if abs(b - a) <= max(tolerance, math.ulp(max(abs(a), abs(b)))) or fb >= -enough:
             break
         (near, f_near), (far, f_far) = ((a, fa), (b, fb)) if newest_is_a else ((b, fb), (a, fa))
         x = near + fraction * (far - near)

@@ -23,7 +23,9 @@ SMALL_TABLE = 5000
 """Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
 _FLAT = 1e-6  # a slope that changes the odds by less than this over the whole score range is none
 _ENOUGH_SUPPORTS = 60
-_ROUGH = 3e-4  # how well the first search knows a slope
+_ROUGH = 3e-3  # how well the first search knows a slope
+_SPARE = 1e-12  # a gain this little above what is needed is what is needed
+_SETTLED = 0.01  # a closer look that closes less than this share of the gap is the last
 _LOOKS = 2  # times that smooth arcs are looked at more closely
 
 
@@ -35,8 +37,12 @@ def best_under(
     constraint: Constraint,
     *,
     roughly: bool = False,
+    near: list[Point] | None = None,
 ) -> list[Point]:
-    """The best points that curves of a family reach with slopes of at most `slope`; roughly for a first search."""
+    """The best points that curves of a family reach with slopes of at most `slope`; roughly for a first search.
+
+    `near` are those under a similar slope, where many scores are looked at first.
+    """
     if family == "optimal":
         found = _best_mixes(joint, [steps_of(member, slope) for member in joint.members], objective, constraint)
         # The program's rounding must not put a point outside.
@@ -51,8 +57,12 @@ def best_under(
         lines = [roc if isinstance(roc, LargeRoc) else above_diagonal((roc.fpr, roc.tpr)) for roc in rocs]
         return [best_common(lines, objective)] * len(lines)
     arcs = [arcs_of(member, family, slope) for member in joint.members]
-    points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
-    if np.isinf(slope) or roughly or not any(is_smooth(arc.group, family, arc.width) for arc in arcs):
+    exact = np.isinf(slope) or not any(is_smooth(arc.group, family, arc.width) for arc in arcs)
+    if exact or roughly or near is None:
+        points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
+    else:
+        points = near
+    if exact or roughly:
         return points
     # Arcs are straightened between vertices: look again with more of them around the points found.
     for _ in range(_LOOKS):
@@ -82,39 +92,49 @@ def _onto_arcs(
 
 def least_slope(
     joint: JointDistribution, family: str, objective: Objective, constraint: Constraint, needed: float
-) -> float:
-    """The least slope budget with which curves of a family gain what is needed, less than without a budget."""
+) -> tuple[float, list[Point]]:
+    """The least slope budget with which curves of a family gain what is needed, and the best points under it.
 
-    def excess(log_slope: float, *, roughly: bool = False) -> float:
-        slope = float(np.exp(log_slope))
-        return needed - objective.gain(best_under(joint, family, slope, objective, constraint, roughly=roughly))
+    What is needed must be less than what there is to gain without a budget.
+    """
+    rough: dict[float, float] = {}
+    close: dict[float, list[Point]] = {}
 
     def rough_excess(log_slope: float) -> float:
-        return excess(log_slope, roughly=True)
+        found = best_under(joint, family, float(np.exp(log_slope)), objective, constraint, roughly=True)
+        rough[log_slope] = needed - objective.gain(found)
+        return rough[log_slope]
+
+    def excess(log_slope: float) -> float:
+        near = list(close.values())[-1] if close else None
+        close[log_slope] = best_under(joint, family, float(np.exp(log_slope)), objective, constraint, near=near)
+        return needed - objective.gain(close[log_slope])
 
     lo, hi = joint.score_range
     if hi == lo:
-        return float("inf")
-    gentle, steep = np.log(_FLAT / (hi - lo)), np.log(4 / (hi - lo))
-    short = rough_excess(gentle)
-    if short <= 0:
-        return float(np.exp(gentle))
+        return float("inf"), best_under(joint, family, np.inf, objective, constraint)
+    flat, steep = float(np.log(_FLAT / (hi - lo))), float(np.log(4 / (hi - lo)))
+    gentle = flat
     # A curve narrower than every gap between scores traces the ROC itself, so this ends.
-    while (more := rough_excess(steep)) > 0:
-        gentle, short = steep, more
-        steep += np.log(4)
-    # Roughly first; what is rough there is a little too low, so that the answer is a little gentler.
-    _, rough = bracketed_root(rough_excess, (gentle, short), (steep, more), _ROUGH)
-    steep, step = rough, _ROUGH
-    while (more := excess(steep)) > 0:
-        steep += step
-        step *= 8
-    gentle, step = min(rough, steep) - 2 * _ROUGH, 2 * _ROUGH
-    while (short := excess(gentle)) <= 0:
-        gentle, steep, more = gentle - step, gentle, short
-        step *= 8
-    _, found = bracketed_root(excess, (gentle, short), (steep, more), 1e-10)
-    return float(np.exp(found))
+    while rough_excess(steep) > 0:
+        gentle, steep = steep, steep + float(np.log(4))
+    if gentle != flat or rough_excess(flat) > 0:
+        gentle, steep = bracketed_root(rough_excess, (gentle, rough[gentle]), (steep, rough[steep]), _ROUGH)
+        rate = (rough[gentle] - rough[steep]) / (steep - gentle)
+    else:
+        steep, rate = flat, 0.0
+    # Then closely, from where the rough answer says that the root is, and a little beyond to have it in a bracket.
+    at, value = steep, excess(steep)
+    reach = max(1.25 * abs(value) / rate, _SPARE) if rate > 0 else _ROUGH
+    ends = {value > 0: (at, value)}
+    while len(ends) < 2 and not (-_SPARE <= value <= 0 or (value <= 0 and at <= flat)):  # noqa: PLR2004 both ends
+        at += reach if value > 0 else -reach
+        value = excess(at)
+        ends[value > 0] = (at, value)
+        reach *= 4
+    if len(ends) == 2:  # noqa: PLR2004 both ends
+        _, at = bracketed_root(excess, ends[True], ends[False], 1e-10, enough=_SPARE)
+    return float(np.exp(at)), close[at]
 
 
 def is_small(joint: JointDistribution) -> bool:
@@ -156,13 +176,16 @@ def _pooled_gain(
     """What curves below the pooled ROCs gain at most; smooth bounds are drawn closer around the best points."""
     pool_together(joint.members)
     lines = [upper_bound(member, slope) for member in joint.members]
+    before = np.inf
     for look in range(_LOOKS + 1):
         points = best_reachable(joint, [line.polyline for line in lines], objective, constraint)
         bound = objective.gain(points)
-        closer = [line.closer(point) for line, point in zip(lines, points, strict=True)]
-        if bound <= achieved or look == _LOOKS or all(a is b for a, b in zip(lines, closer, strict=True)):
+        # Where the gap has other reasons than how closely the bound is drawn, it will not close.
+        settled = before - bound <= _SETTLED * (bound - achieved)
+        if bound <= achieved or settled or look == _LOOKS or not any(line.can_come_closer for line in lines):
             break
-        lines = closer
+        before = bound
+        lines = [line.closer(point) for line, point in zip(lines, points, strict=True)]
     return bound
 
 

@@ -65,7 +65,7 @@ def chosen_curves(
 
     def least(meeting: Meeting, measure: Measure, *, prune: bool = False) -> Path:
         try:
-            return _least(meeting, measure, steepest, allowed, prune=prune)
+            return _least(meeting, measure, budget, allowed, prune=prune)
         except UnreachableError:
             touching = meeting.at_slope(budget) if np.isfinite(budget) else None
             if touching is None or not allowed(touching)[0]:
@@ -166,7 +166,7 @@ def randomized_share(path: Path, meeting: Meeting) -> Floats:
 # -- the search for one group ------------------------------------------------------------------------------------------
 
 
-def _least(meeting: Meeting, measure: Measure, steepest: float, allowed: Allowed, *, prune: bool = False) -> Path:
+def _least(meeting: Meeting, measure: Measure, budget: float, allowed: Allowed, *, prune: bool = False) -> Path:
     """The allowed curve at which a measure is least, as a path of one entry.
 
     A first look over the whole range of p finds the valleys, and the deepest are followed to their bottom by ever
@@ -176,11 +176,14 @@ def _least(meeting: Meeting, measure: Measure, steepest: float, allowed: Allowed
     single = meeting.single()
     if single is not None:
         return single
-    p = p_grid(meeting.family, _FIRST_LOOK)
+    p, steepest = p_grid(meeting.family, _FIRST_LOOK), budget * (1 + _ROUNDING)
     half = meeting.path(np.array([0.5]), steepest) if prune else None
+    if half is not None and not len(half) and np.isfinite(budget):
+        half = meeting.at_slope(budget)
     if half is not None and len(half):
-        # Many scores are too jagged to prove anything; a look beside p = 1/2 is quicker then.
-        if not meeting.group.is_large and is_least_slope(meeting.group, meeting.point, float(half.lipschitz[0])):
+        if half.lipschitz[0] <= meeting.slope_floor * (1 + 3e-9) or (
+            not meeting.slope_floor and is_least_slope(meeting.group, meeting.point, float(half.lipschitz[0]))
+        ):
             return half  # proven: no rising curve is gentler
         # Only curves that are no steeper than the one at p = 1/2 matter.
         path = meeting.path(p[p != half.p], float(half.lipschitz[0]) * (1 + _TIE)).joined(half)

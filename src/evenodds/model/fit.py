@@ -22,6 +22,7 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
+from evenodds.model.pooling import pool_together
 from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 from evenodds.model.target import TargetLike, check_reach, chosen_target
@@ -103,16 +104,13 @@ def fit(
     _warn_of_weak_groups(joint)
 
     unlimited = best_under(joint, family, np.inf, goal, constraint)
-    if max_slope is not None:
-        slope = float(max_slope)
-    elif target is not None or loss == 0:
-        slope = float("inf")
+    if max_slope is None and target is None and loss > 0:
+        slope, points = least_slope(joint, family, goal, constraint, goal.gain(unlimited) - loss)
     else:
-        slope = least_slope(joint, family, goal, constraint, goal.gain(unlimited) - loss)
+        slope = float("inf") if max_slope is None else float(max_slope)
+        points = unlimited if np.isinf(slope) else best_under(joint, family, slope, goal, constraint)
     if target is not None:
         points = [chosen_target(joint, target)] * len(joint.members)
-    else:
-        points = unlimited if np.isinf(slope) else best_under(joint, family, slope, goal, constraint)
     inside = joint.score_range if keep_individual_odds else None
     curves = _curves_through(joint, family, points, criterion, slope, inside)
     certificate = _certified(joint, constraint, goal, slope, points, curves, goal.gain(unlimited))
@@ -138,6 +136,7 @@ def _curves_through(
         check_reach(member.key, roc_of(member), point)
     if family == "optimal":
         return [_optimal(joint, member, point, slope) for member, point in zip(joint.members, points, strict=True)]
+    pool_together(joint.members)
     meetings = [
         Meeting(member, family, point, joint.orientation, hard=bool(np.isinf(slope)))
         for member, point in zip(joint.members, points, strict=True)

@@ -23,13 +23,14 @@ from evenodds.model.groups import Group
 from evenodds.model.regions import ON_CURVE, is_smooth, meetings, rising_line, some_scores
 from evenodds.model.roc import LargeRoc, Point, roc_of
 
-__all__ = ["UpperBound", "is_least_slope", "pool_together", "pooled", "pooled_slope_bound", "upper_bound"]
+__all__ = ["UpperBound", "is_least_slope", "pool_together", "pooled", "pooled_slope_bound", "slope_floor", "upper_bound"]
 
 _POOLED: WeakKeyDictionary[Group, Sample] = WeakKeyDictionary()
 _FIRST_LOOK = 128  # scores that make the first tangents of a smooth bound
 _CLOSER = 16  # tangents more around a point
 _ROUNDS = 3
 _NEWTON_STEPS = 12
+_NEAR = 1e-6  # of a width: how far from a good guess to look first
 
 
 def pooled(group: Group) -> Sample:
@@ -103,6 +104,11 @@ class UpperBound:
 
     polyline: Polyline
 
+    @property
+    def can_come_closer(self) -> bool:
+        """Whether it is drawn in some places only."""
+        return False
+
     def closer(self, near: Point) -> UpperBound:  # noqa: ARG002 what is exact cannot come closer
         """The bound drawn more closely around a point, where that is possible."""
         return self
@@ -146,6 +152,10 @@ class _Tangents(UpperBound):
             shares = np.concatenate([known.shares, shares], axis=1)[:, order]
         return cls(_tangent_line(rates, shares), sample, width, t0, rates, shares)
 
+    @property
+    def can_come_closer(self) -> bool:
+        return True
+
     def closer(self, near: Point) -> _Tangents:
         found = self
         for _ in range(_ROUNDS):
@@ -183,16 +193,24 @@ def pooled_slope_bound(group: Group, point: Point, achieved: float) -> float:
 
     `achieved` is the slope of some curve through the point, which the bound does not exceed.
     """
-    if achieved == 0 or point.tpr - point.fpr <= 2 * ON_CURVE:
+    if achieved == 0:
         return 0.0
-    if is_least_slope(group, point, achieved):
-        return achieved
-    widest = _widest_ramp(group, point)
-    if widest is not None:
-        slope = min(achieved, (1 - 1e-9) / widest)
-        if is_least_slope(group, point, slope):
-            return slope
-    return _searched_bound(group, point, achieved)
+    slope = min(slope_floor(group, point) * (1 + 1e-9), achieved)
+    if slope > 0:
+        return slope
+    return achieved if is_least_slope(group, point, achieved) else _searched_bound(group, point, achieved)
+
+
+def slope_floor(group: Group, point: Point) -> float:
+    """The same but for 1e-9, quickly and without a slope to compare with; 0 where this proves nothing."""
+    if point.tpr - point.fpr <= 2 * ON_CURVE:
+        return 0.0
+    ramp = _widest_ramp(group, point)
+    if ramp is None:
+        return 0.0
+    t0, width = ramp
+    slope = (1 - 2e-9) / width
+    return slope if _shortfall(group, point, slope, near=t0) > 0 else 0.0
 
 
 def _searched_bound(group: Group, point: Point, achieved: float) -> float:
@@ -215,8 +233,8 @@ def _searched_bound(group: Group, point: Point, achieved: float) -> float:
     return float(np.exp(above))
 
 
-def _widest_ramp(group: Group, point: Point) -> float | None:
-    """The width of the ramp whose pooled rates are the point, by Newton's method; None where it does not settle.
+def _widest_ramp(group: Group, point: Point) -> tuple[float, float] | None:
+    """Start and width of the ramp whose pooled rates are the point, by Newton's method; None where it does not settle.
 
     With A the sum of (score - t0) within the ramp and S the share there, a rate is A / width + the share above; so it
     changes by -A / width^2 as t1 moves, and by that and S / width less as t0 does.
@@ -231,7 +249,7 @@ def _widest_ramp(group: Group, point: Point) -> float | None:
         inside = m1 - m0 - (t0 - sample.centre) * (s1 - s0)
         miss = inside / width + 1 - s1 - target
         if np.abs(miss).max() <= ON_CURVE:
-            return width
+            return t0, width
         by_t1 = -inside / width**2
         by_t0 = -by_t1 - (s1 - s0) / width
         det = by_t0[0] * by_t1[1] - by_t0[1] * by_t1[0]
@@ -248,8 +266,11 @@ def is_least_slope(group: Group, point: Point, slope: float) -> bool:
     return slope == 0 or (np.isfinite(slope) and _shortfall(group, point, slope * (1 - 1e-9)) > 0)
 
 
-def _shortfall(group: Group, point: Point, slope: float) -> float:
-    """How far below the point the blurred pooled ROC stays; less than rounding counts as nothing."""
+def _shortfall(group: Group, point: Point, slope: float, *, near: float | None = None) -> float:
+    """How far below the point the blurred pooled ROC stays; less than rounding counts as nothing.
+
+    `near` is a guess of where the ramp starts that has the point's FPR.
+    """
     sample, width = pooled(group), 1 / slope
     lo, hi = group.ends[0] - width, group.ends[1]
 
@@ -257,6 +278,10 @@ def _shortfall(group: Group, point: Point, slope: float) -> float:
     def beyond(t0: float) -> float:
         return float(ramps(sample, np.array([t0]), width)[0, 0]) - (point.fpr + ON_CURVE)
 
+    if near is not None:
+        around = max(near - _NEAR * width, lo), min(near + _NEAR * width, hi)
+        if beyond(around[0]) > 0 >= beyond(around[1]):
+            lo, hi = around
     first = beyond(lo)
     t0 = lo if first <= 0 else bracketed_root(beyond, (lo, first), (hi, beyond(hi)), 1e-13 * width)[1]
     return point.tpr - ON_CURVE - float(ramps(sample, np.array([t0]), width)[1, 0])

@@ -17,12 +17,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.geometry.moments import Moments, combined
+from evenodds.geometry.moments import Moments, bent_ramps, combined
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import Curve, layout, p_limits, unit_slope
 from evenodds.model.groups import Group
 from evenodds.model.joint import Orientation
+from evenodds.model.pooling import slope_floor
 from evenodds.model.regions import ON_CURVE
 from evenodds.model.roc import Point, roc_of
 
@@ -42,7 +43,7 @@ _MANY = 2000  # scores that make rates smooth, so that a rung need not be placed
 _QUICK = 1e-9
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
-_WIDEST = 4.0  # times the score range: where the search starts
+_WIDEST = 4.0  # times the score range: where the search starts unless something is proven
 
 
 def search_limits(family: str) -> tuple[float, float]:
@@ -228,7 +229,7 @@ class Meeting:
         """
         p = np.array([0.5])
         width = unit_slope(self.family, p) / slope
-        t0 = self._positions(width, p, self._lowest - width, np.array([self._highest]))
+        t0 = self._positions(width, p, self._below - width, np.array([self._at]))
         miss = np.abs(self.rates(t0, width, p) - (self.point.fpr, self.point.tpr)).max()
         t0 = np.where(miss <= ON_CURVE, t0, np.nan)
         return Path(self.family, p, t0, t0 + width, self.orientation)
@@ -250,6 +251,10 @@ class Meeting:
 
     def rates(self, t0: Floats, width: Floats, p: Floats, *, quick: bool = False) -> Floats:
         """(FPR, TPR) of curves, of shape (n, 2)."""
+        samples = self.group.moments.samples
+        if quick and self.family == "linear" and all(s.is_wide(width * np.minimum(p, 1 - p)) for s in samples):
+            knot = t0 + (1 - p) * width
+            return np.concatenate([bent_ramps(s, t0, knot, t0 + width, p) for s in samples]).T
         return self.group.moments.expectation(layout(self.family, t0, t0 + width, p), quick=quick)
 
     def _threshold(self) -> tuple[float, float]:
@@ -311,11 +316,12 @@ class Meeting:
             def excess(at: Floats, i: NDArray[np.intp]) -> Floats:
                 return np.asarray(self.rates(at, w[i], q[i], quick=quick)[:, 0] - f)
 
-            ends = excess(np.concatenate([lo[free], hi[free]]), np.tile(np.arange(free.size), 2))
+            lo, hi = lo[free], hi[free]
+            ends = excess(np.concatenate([lo, hi]), np.tile(np.arange(free.size), 2))
             _, t0[free] = bracketed_roots(
                 excess,
-                lo[free],
-                hi[free],
+                lo,
+                hi,
                 ends[: free.size],
                 ends[free.size :],
                 tolerance=(_QUICK if quick and self.group.score_count > _MANY else 1e-13 if quick else 1e-15) * w,
@@ -345,6 +351,11 @@ class Meeting:
                 p[missed], narrow[missed], wide[missed], t0_narrow[missed], t0_wide[missed]
             )
         return t0, width
+
+    @cached_property
+    def slope_floor(self) -> float:
+        """What no rising curve's slope falls below, whatever its family; 0 where nothing is proven."""
+        return slope_floor(self.group, self.point)
 
     @cached_property
     def _narrowest(self) -> float:
@@ -386,7 +397,6 @@ class Meeting:
         """Two neighbouring widths for each p, the narrower one reaching t* and the wider not, with their positions."""
         t = self.point.tpr - _NEGLIGIBLE  # as good as quick rates are
         n = p.size
-        wide, t0_wide = np.maximum(_WIDEST * (self._highest - self._lowest), 2 * floor), np.full(n, np.nan)
         narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
 
         def look(width: Floats, who: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -394,8 +404,12 @@ class Meeting:
             position = self._positions(width, p[who], self._below - width, start, quick=True)
             return position, self.rates(position, width, p[who], quick=True)[:, 1] >= t
 
+        if self.slope_floor > 0:  # no curve is wider, by proof
+            wide, rising = np.maximum(unit_slope(self.family, p) / self.slope_floor, floor), np.arange(0)
+        else:
+            wide, rising = np.maximum(_WIDEST * (self._highest - self._lowest), 2 * floor), np.arange(n)
+        t0_wide = self._below - wide  # left of every position
         # Up: widen until the curve is so flat that its TPR falls short of t*.
-        rising = np.arange(n)
         while rising.size:
             t0_wide[rising], reached = look(wide[rising], rising)
             rising = rising[reached]
@@ -429,7 +443,7 @@ class Meeting:
         isolated = np.zeros(p.size, bool)
         live = np.arange(p.size)
         for step in range(_NEWTON_STEPS):
-            quick = step < _QUICK_STEPS  # no step of these may be the last
+            quick = step < _QUICK_STEPS and error.max(initial=0) > _QUICK  # no step of these may be the last
             a, b = t0[live], t1[live]
             pieces = layout(self.family, a, b, p[live])
             local = self.group.moments.local(pieces, quick=quick)
