@@ -47,9 +47,9 @@ def test_a_solve_looks_at_the_people_a_fixed_number_of_times(monkeypatch, n):
     assert all(member.is_large for member in joint.members) == (n > 4 * intake.LARGE)
     work = _Work(monkeypatch)
     eo.fit(joint)
-    assert work.calls < 3000
-    assert work.places < 250_000
-    assert work.choices < 60
+    assert work.calls < 1200
+    assert work.places < 150_000
+    assert work.choices < 40
 
 
 def test_the_places_looked_at_do_not_grow_with_the_people(monkeypatch):

@@ -348,9 +348,7 @@ def bent_ramps(sample: Sample, start: Floats, knot: Floats, end: Floats, at_knot
 
     As exact as `ramps` of the narrower half.
     """
-    share, moment = (
-        sums.reshape(len(sums), 3, -1) for sums in sample.sums_below(np.concatenate([start, knot, end]))
-    )
+    share, moment = (sums.reshape(len(sums), 3, -1) for sums in sample.sums_below(np.concatenate([start, knot, end])))
     from_start, from_knot = (
         (moment[:, i + 1] - moment[:, i] - (a - sample.centre) * (share[:, i + 1] - share[:, i])) / (b - a)
         + (1 - share[:, i + 1])

@@ -181,12 +181,11 @@ def _least(meeting: Meeting, measure: Measure, budget: float, allowed: Allowed, 
     if half is not None and not len(half) and np.isfinite(budget):
         half = meeting.at_slope(budget)
     if half is not None and len(half):
-        if half.lipschitz[0] <= meeting.slope_floor * (1 + 3e-9) or (
-            not meeting.slope_floor and is_least_slope(meeting.group, meeting.point, float(half.lipschitz[0]))
-        ):
+        slope, floor = float(half.lipschitz[0]), meeting.slope_floor
+        if slope <= floor * (1 + _ROUNDING) or (not floor and is_least_slope(meeting.group, meeting.point, slope)):
             return half  # proven: no rising curve is gentler
         # Only curves that are no steeper than the one at p = 1/2 matter.
-        path = meeting.path(p[p != half.p], float(half.lipschitz[0]) * (1 + _TIE)).joined(half)
+        path = meeting.path(p[p != half.p], slope * (1 + _TIE)).joined(half)
         if len(path) == 1 and _is_sharp_bottom(meeting, half):
             return half
     else:

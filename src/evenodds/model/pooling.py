@@ -23,7 +23,15 @@ from evenodds.model.groups import Group
 from evenodds.model.regions import ON_CURVE, is_smooth, meetings, rising_line, some_scores
 from evenodds.model.roc import LargeRoc, Point, roc_of
 
-__all__ = ["UpperBound", "is_least_slope", "pool_together", "pooled", "pooled_slope_bound", "slope_floor", "upper_bound"]
+__all__ = [
+    "UpperBound",
+    "is_least_slope",
+    "pool_together",
+    "pooled",
+    "pooled_slope_bound",
+    "upper_bound",
+    "widest_ramp",
+]
 
 _POOLED: WeakKeyDictionary[Group, Sample] = WeakKeyDictionary()
 _FIRST_LOOK = 128  # scores that make the first tangents of a smooth bound
@@ -195,22 +203,23 @@ def pooled_slope_bound(group: Group, point: Point, achieved: float) -> float:
     """
     if achieved == 0:
         return 0.0
-    slope = min(slope_floor(group, point) * (1 + 1e-9), achieved)
-    if slope > 0:
-        return slope
+    widest = widest_ramp(group, point)
+    if widest is not None:
+        return min((1 - 1e-9) / widest[1], achieved)
     return achieved if is_least_slope(group, point, achieved) else _searched_bound(group, point, achieved)
 
 
-def slope_floor(group: Group, point: Point) -> float:
-    """The same but for 1e-9, quickly and without a slope to compare with; 0 where this proves nothing."""
+def widest_ramp(group: Group, point: Point) -> tuple[float, float] | None:
+    """Start and width of the pooled group's ramp through the point; None where it is not found, or proves nothing.
+
+    No rising curve of the group through the point is gentler than this ramp, but for 1e-9 of it.
+    """
     if point.tpr - point.fpr <= 2 * ON_CURVE:
-        return 0.0
-    ramp = _widest_ramp(group, point)
-    if ramp is None:
-        return 0.0
-    t0, width = ramp
-    slope = (1 - 2e-9) / width
-    return slope if _shortfall(group, point, slope, near=t0) > 0 else 0.0
+        return None
+    ramp = _ramp_through(group, point)
+    if ramp is None or _shortfall(group, point, (1 - 1e-9) / ramp[1], near=ramp[0]) <= 0:
+        return None
+    return ramp
 
 
 def _searched_bound(group: Group, point: Point, achieved: float) -> float:
@@ -233,7 +242,7 @@ def _searched_bound(group: Group, point: Point, achieved: float) -> float:
     return float(np.exp(above))
 
 
-def _widest_ramp(group: Group, point: Point) -> tuple[float, float] | None:
+def _ramp_through(group: Group, point: Point) -> tuple[float, float] | None:
     """Start and width of the ramp whose pooled rates are the point, by Newton's method; None where it does not settle.
 
     With A the sum of (score - t0) within the ramp and S the share there, a rate is A / width + the share above; so it

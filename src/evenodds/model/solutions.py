@@ -23,7 +23,7 @@ from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import Curve, layout, p_limits, unit_slope
 from evenodds.model.groups import Group
 from evenodds.model.joint import Orientation
-from evenodds.model.pooling import slope_floor
+from evenodds.model.pooling import widest_ramp
 from evenodds.model.regions import ON_CURVE
 from evenodds.model.roc import Point, roc_of
 
@@ -32,6 +32,7 @@ __all__ = ["P_MAX", "P_MIN", "Meeting", "Path", "p_grid", "search_limits"]
 P_MIN, P_MAX = 0.05, 0.95
 """Beyond these p the thresholds of some families run off to infinity."""
 
+_HALF = np.array([0.5])  # p of a symmetric curve
 _SLACK = 1e-14  # rates are compared up to this; summing them in another order changes as much
 _EXACT = 1e-14  # Newton's method has settled
 _NEGLIGIBLE = 1e-13  # a residual that need not be improved
@@ -41,6 +42,7 @@ _QUICK_STEPS = 4  # of Newton's method
 _NEWTON_STEPS = 12
 _MANY = 2000  # scores that make rates smooth, so that a rung need not be placed exactly to tell whether it reaches
 _QUICK = 1e-9
+_ROUGHLY = 0.05  # of a width: where a curve is put first to see whether it reaches
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
 _WIDEST = 4.0  # times the score range: where the search starts unless something is proven
@@ -229,7 +231,8 @@ class Meeting:
         """
         p = np.array([0.5])
         width = unit_slope(self.family, p) / slope
-        t0 = self._positions(width, p, self._below - width, np.array([self._at]))
+        lo, hi = self._positions(width, p, self._below - width, np.array([self._at]), quick=True, within=_QUICK)
+        _, t0 = self._positions(width, p, lo - _QUICK * width, hi + _QUICK * width)
         miss = np.abs(self.rates(t0, width, p) - (self.point.fpr, self.point.tpr)).max()
         t0 = np.where(miss <= ON_CURVE, t0, np.nan)
         return Path(self.family, p, t0, t0 + width, self.orientation)
@@ -304,11 +307,14 @@ class Meeting:
         upper = float(scores[hit]) if hit < scores.size else np.inf
         return (float(scores[hit - 1]), upper - float(scores[hit - 1])) if upper > scores[hit - 1] else None
 
-    def _positions(self, width: Floats, p: Floats, lo: Floats, hi: Floats, *, quick: bool = False) -> Floats:
-        """The t0 between lo and hi at which the FPR is f*."""
+    def _positions(
+        self, width: Floats, p: Floats, lo: Floats, hi: Floats, *, quick: bool = False, within: float = 1e-15
+    ) -> tuple[Floats, Floats]:
+        """The t0 between lo and hi at which the FPR is f*, from the left and from the right, within so many widths."""
         f = self.point.fpr
         fixed = np.zeros(width.shape, bool) if self._plateau is None else width <= self._plateau[1]
-        t0 = np.full(width.shape, 0.0 if self._plateau is None else self._plateau[0])
+        left = np.full(width.shape, 0.0 if self._plateau is None else self._plateau[0])
+        right = left.copy()
         free = np.flatnonzero(~fixed)
         if free.size:
             w, q = width[free], p[free]
@@ -318,15 +324,10 @@ class Meeting:
 
             lo, hi = lo[free], hi[free]
             ends = excess(np.concatenate([lo, hi]), np.tile(np.arange(free.size), 2))
-            _, t0[free] = bracketed_roots(
-                excess,
-                lo,
-                hi,
-                ends[: free.size],
-                ends[free.size :],
-                tolerance=(_QUICK if quick and self.group.score_count > _MANY else 1e-13 if quick else 1e-15) * w,
+            left[free], right[free] = bracketed_roots(
+                excess, lo, hi, ends[: free.size], ends[free.size :], tolerance=within * w
             )
-        return t0
+        return left, right
 
     def _widest(self, p: Floats, steepest: float) -> tuple[Floats, Floats]:
         """Position and width of the widest solution for each p; NaN where none has a slope of at most `steepest`."""
@@ -338,6 +339,8 @@ class Meeting:
         if ramp is not None:
             floor = ramp[1]
             t0, width = (np.where(floor >= least, end, np.nan) for end in ramp)
+        elif np.array_equal(p, _HALF) and (near := self._from_pooled(least)) is not None:
+            return near
         narrow, wide, t0_narrow, t0_wide = self._bracket(p, np.maximum(floor, least))
         if ramp is not None:
             on_ramp = (narrow == floor) & (floor >= least)
@@ -353,9 +356,25 @@ class Meeting:
         return t0, width
 
     @cached_property
+    def _pooled_ramp(self) -> tuple[float, float] | None:
+        return widest_ramp(self.group, self.point)
+
+    @property
     def slope_floor(self) -> float:
         """What no rising curve's slope falls below, whatever its family; 0 where nothing is proven."""
-        return slope_floor(self.group, self.point)
+        return 0.0 if self._pooled_ramp is None else (1 - 1e-9) / self._pooled_ramp[1]
+
+    def _from_pooled(self, least: Floats) -> tuple[Floats, Floats] | None:
+        """Position and width of the symmetric curve, by Newton's method from the pooled group's ramp.
+
+        Only if it is so near that the search from the widest curve down would find no other.
+        """
+        if self._pooled_ramp is None:
+            return None
+        start, pooled_width = self._pooled_ramp
+        guess = unit_slope(self.family, _HALF) * pooled_width
+        t0, width = self._newton(_HALF, start + (pooled_width - guess) / 2, guess)
+        return (t0, width) if (width >= np.maximum(_RUNG * guess, least)).all() else None
 
     @cached_property
     def _narrowest(self) -> float:
@@ -396,13 +415,24 @@ class Meeting:
     def _bracket(self, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Two neighbouring widths for each p, the narrower one reaching t* and the wider not, with their positions."""
         t = self.point.tpr - _NEGLIGIBLE  # as good as quick rates are
+        finely = _QUICK if self.group.score_count > _MANY else 1e-13
         n = p.size
         narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
 
         def look(width: Floats, who: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:
-            start = np.full(width.shape, self._at)
-            position = self._positions(width, p[who], self._below - width, start, quick=True)
-            return position, self.rates(position, width, p[who], quick=True)[:, 1] >= t
+            # The TPR falls with the position: from both sides of a rough one it often tells already.
+            left, right = self._positions(
+                width, p[who], self._below - width, np.full(width.shape, self._at), quick=True, within=_ROUGHLY
+            )
+            before, after = np.split(
+                self.rates(np.append(left, right), np.tile(width, 2), np.tile(p[who], 2), quick=True)[:, 1], 2
+            )
+            near = np.flatnonzero((before >= t) & (after < t))
+            if near.size:
+                w, q = width[near], p[who][near]
+                _, right[near] = self._positions(w, q, left[near], right[near], quick=True, within=finely)
+                after[near] = self.rates(right[near], w, q, quick=True)[:, 1]
+            return right, after >= t
 
         if self.slope_floor > 0:  # no curve is wider, by proof
             wide, rising = np.maximum(unit_slope(self.family, p) / self.slope_floor, floor), np.arange(0)
@@ -489,13 +519,13 @@ class Meeting:
 
             # t0 falls and t1 rises with the width, so the positions of both ends bracket every position between.
             def excess(w: Floats, i: NDArray[np.intp], q: Floats = q, lo: Floats = lo, hi: Floats = hi) -> Floats:
-                return np.asarray(self.rates(self._positions(w, q[i], lo[i], hi[i]), w, q[i])[:, 1] - t)
+                return np.asarray(self.rates(self._positions(w, q[i], lo[i], hi[i])[1], w, q[i])[:, 1] - t)
 
             ends = [self.rates(x, w[left], q)[:, 1] - t for x, w in ((hi, narrow), (lo, wide))]
             narrow[left], wide[left] = bracketed_roots(
                 excess, narrow[left], wide[left], ends[0], ends[1], tolerance=tolerance * narrow[left]
             )
-            t0_narrow[left], t0_wide[left] = (self._positions(w[left], q, lo, hi) for w in (narrow, wide))
+            t0_narrow[left], t0_wide[left] = (self._positions(w[left], q, lo, hi)[1] for w in (narrow, wide))
             t0[left], width[left] = self._newton(q, t0_wide[left], wide[left])
             left = left[np.isnan(t0[left])]
             # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
