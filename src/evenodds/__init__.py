@@ -46,15 +46,20 @@ from evenodds.uses.metrics import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Certificate",
     "Comparison",
     "Cost",
     "Curve",
     "CurveOptimizer",
     "DataError",
+    "Drift",
+    "Estimate",
     "EvenoddsError",
     "EvenoddsWarning",
+    "Explanation",
     "Frontier",
+    "GroupAudit",
     "GroupMetrics",
     "IndividualOdds",
     "JointDistribution",
@@ -64,27 +69,49 @@ __all__ = [
     "Point",
     "Policy",
     "Solutions",
+    "Stability",
     "UnknownGroupError",
     "UnreachableError",
+    "Verdict",
     "apply",
+    "audit",
     "compare",
     "datasets",
+    "explain",
     "fit",
     "frontier",
+    "individual",
     "individual_odds",
     "metrics",
     "odds_distance",
     "solutions",
+    "stability",
     "studies",
 ]
 
-_LATE = ("datasets", "studies")  # modules, loaded when first asked for
-_LATE_NAMES = {"CurveOptimizer": "evenodds.fronts.estimator"}  # names that need more than numpy
+_LATE = {  # modules, loaded when first asked for
+    "datasets": "evenodds.datasets",
+    "individual": "evenodds.uses.individual",
+    "studies": "evenodds.studies",
+}
+_LATE_NAMES = {  # names that need more than numpy, or that not every use of the package needs
+    "Audit": "evenodds.uses.audit",
+    "CurveOptimizer": "evenodds.fronts.estimator",
+    "Drift": "evenodds.uses.drift",
+    "Estimate": "evenodds.uses.intervals",
+    "Explanation": "evenodds.uses.explain",
+    "GroupAudit": "evenodds.uses.audit",
+    "Stability": "evenodds.uses.stability",
+    "Verdict": "evenodds.uses.audit",
+    "audit": "evenodds.uses.audit",
+    "explain": "evenodds.uses.explain",
+    "stability": "evenodds.uses.stability",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATE:
-        return import_module(f"evenodds.{name}")
+        return import_module(_LATE[name])
     if name in _LATE_NAMES:
         return getattr(import_module(_LATE_NAMES[name]), name)
     msg = f"module 'evenodds' has no attribute {name!r}"

@@ -46,7 +46,7 @@ def test_figures_agree_with_sums_over_people(joint, data):
 def test_other_people_or_another_orientation_are_refused():
     joint = eo.JointDistribution.from_counts({"a": ([1, 2], [40, 40], [30, 50])})
     policy = eo.fit(joint, target=(0.3, 0.35))
-    with pytest.raises(eo.DataError, match="does not know the group 'b'"):
+    with pytest.raises(eo.UnknownGroupError, match="does not know the group 'b'"):
         eo.metrics(policy, eo.JointDistribution.from_counts({"b": ([1, 2], [1, 1], [1, 1])}))
     with pytest.raises(eo.DataError, match="positive orientation, the data negative"):
         eo.metrics(policy, eo.JointDistribution.from_counts({"a": ([1, 2], [1, 1], [1, 1])}, orientation="negative"))

@@ -19,7 +19,7 @@ from evenodds.model.criteria import CRITERIA, check_criterion, chosen_curves
 from evenodds.model.curves import CONTINUOUS, FAMILIES, PUBLISHED, Curve
 from evenodds.model.goals import Constraint, Cost, Objective, constraint_of, objective_of
 from evenodds.model.groups import Group
-from evenodds.model.joint import JointDistribution
+from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.pooling import pool_together
@@ -94,7 +94,7 @@ def fit(
     >>> {group: round(curve.lipschitz, 4) for group, curve in policy.curves.items()}
     {'asian': 0.0365, 'black': 0.1, 'hispanic': 0.0736, 'white': 0.0234}
     """
-    _check_joint(joint)
+    check_joint(joint)
     family = one_of("curve", curve, FAMILIES)
     one_of("criterion", criterion, CRITERIA)
     constraint = constraint_of(constraints, tolerance)
@@ -258,7 +258,7 @@ def solutions(
     >>> [round(curve.width, 1) for curve in found.paths["white"]][::9]
     [812.3, 47.0, 45.5, 60.2, 718.8]
     """
-    _check_joint(joint)
+    check_joint(joint)
     family = one_of("curve", curve, PUBLISHED)
     if family == "fixed" and p is not None:
         msg = "p cannot be chosen for a fixed curve: of all its solutions the one with p nearest 1/2 is given."
@@ -274,15 +274,6 @@ def solutions(
 
 
 # -- options -----------------------------------------------------------------------------------------------------------
-
-
-def _check_joint(joint: object) -> None:
-    if not isinstance(joint, JointDistribution):
-        msg = (
-            f"The first argument must be a JointDistribution, got {type(joint).__name__}. "
-            "Hint: evenodds.JointDistribution.from_arrays(score, group, label)."
-        )
-        raise OptionError(msg)
 
 
 def _checked_budget(

@@ -17,7 +17,7 @@ from evenodds.errors import DataError
 from evenodds.geometry.moments import Moments, SplitMoments
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["Group", "Table", "check_sides", "locked"]
+__all__ = ["Group", "Table", "check_sides", "effective_people", "locked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +61,16 @@ class Group:
     side_totals: tuple[float, float] | None = None
 
     @classmethod
-    def of_table(cls, key: str, table: Table, people: tuple[float, float]) -> Group:
-        """Refuse a group without positives or without negatives."""
-        check_sides(key, float(table.negatives.sum()), float(table.positives.sum()))
+    def of_table(cls, key: str, table: Table, people: tuple[float, float], *, one_sided: bool = False) -> Group:
+        """Refuse a group without positives or without negatives, unless it may be one-sided."""
+        if not one_sided:
+            check_sides(key, float(table.negatives.sum()), float(table.positives.sum()))
         return cls(key, people, table)
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether there are no negatives or no positives, so that a rate is not defined."""
+        return not (self.negative_total > 0 and self.positive_total > 0)
 
     @property
     def is_large(self) -> bool:
@@ -138,6 +144,13 @@ class Group:
             return SplitMoments(self.sides)
         totals = np.array([self.negative_total, self.positive_total])
         return Moments(self.scores, np.stack([self.negatives, self.positives]), totals)
+
+
+def effective_people(group: Group) -> float:
+    """Kish's number of a whole group from those of its negatives and its positives."""
+    totals = (group.negative_total, group.positive_total)
+    squares = sum(total**2 / number for total, number in zip(totals, group.people, strict=True) if number > 0)
+    return group.total**2 / squares if squares > 0 else 0.0
 
 
 def check_sides(key: str, negatives: float, positives: float) -> None:

@@ -19,7 +19,7 @@ from evenodds.geometry.threads import by_threads
 from evenodds.model.groups import Group, Table, check_sides, locked
 from evenodds.model.keys import Codes
 
-__all__ = ["LARGE", "groups_of"]
+__all__ = ["LARGE", "group_of_sides", "groups_of"]
 
 LARGE = 1 << 16
 """Groups of more people than this, and hardly fewer scores, are kept sorted instead of counted."""
@@ -38,8 +38,12 @@ def groups_of(
     *,
     keys: Sequence[str],
     sign: float,
+    one_sided: bool = False,
 ) -> list[Group]:
-    """The groups of people, in the order of the keys; scores are multiplied by the sign."""
+    """The groups of people, in the order of the keys; scores are multiplied by the sign.
+
+    With `one_sided` a group without positives or without negatives is no error.
+    """
     if weights is not None and not weights.all():
         kept = weights > 0
         scores, codes, labels, weights = scores[kept], codes[kept], labels[kept], weights[kept]
@@ -51,7 +55,7 @@ def groups_of(
     if counted is not None:
         at, sums, squares = counted
         return [
-            _of_counts(key, sign * at, sums[:, 2 * i : 2 * i + 2], squares[2 * i : 2 * i + 2])
+            _of_counts(key, sign * at, sums[:, 2 * i : 2 * i + 2], squares[2 * i : 2 * i + 2], one_sided)
             for i, key in enumerate(keys)
         ]
     columns = [scores] if weights is None else [scores, weights]
@@ -59,7 +63,9 @@ def groups_of(
     sides = by_threads(
         lambda i: _sorted_side([column[bounds[i] : bounds[i + 1]] for column in parted], sign), range(2 * len(keys))
     )
-    return by_threads(lambda i: _group(keys[i], sides[2 * i], sides[2 * i + 1]), range(len(keys)))
+    return by_threads(
+        lambda i: group_of_sides(keys[i], sides[2 * i], sides[2 * i + 1], one_sided=one_sided), range(len(keys))
+    )
 
 
 def _ranges(rows: int) -> list[range]:
@@ -111,11 +117,11 @@ def _counted(scores: Floats, part: Parts, weights: Floats | None, parts: int) ->
     return lo + np.arange(steps, dtype=np.float64), sums, squares
 
 
-def _of_counts(key: str, scores: Floats, weights: Floats, squares: Floats) -> Group:
+def _of_counts(key: str, scores: Floats, weights: Floats, squares: Floats, one_sided: bool) -> Group:  # noqa: FBT001
     sums = weights.sum(axis=0)
-    check_sides(key, sums[0], sums[1])
-    people = (float(sums[0] ** 2 / squares[0]), float(sums[1] ** 2 / squares[1]))  # Kish
-    return Group.of_table(key, Table.merged(scores, weights[:, 0], weights[:, 1]), people)
+    people = np.divide(sums**2, squares, out=np.zeros(2), where=squares > 0)  # Kish
+    table = Table.merged(scores, weights[:, 0], weights[:, 1])
+    return Group.of_table(key, table, (float(people[0]), float(people[1])), one_sided=one_sided)
 
 
 # -- all others --------------------------------------------------------------------------------------------------------
@@ -168,15 +174,22 @@ def _sorted_side(columns: Sequence[Floats], sign: float) -> tuple[Floats, Floats
     return locked(scores), locked(rest[0])
 
 
-def _group(key: str, negatives: tuple[Floats, Floats | None], positives: tuple[Floats, Floats | None]) -> Group:
-    """A large group of sorted sides, or its table where scores are few or shared by many."""
+def group_of_sides(
+    key: str,
+    negatives: tuple[Floats, Floats | None],
+    positives: tuple[Floats, Floats | None],
+    *,
+    one_sided: bool = False,
+) -> Group:
+    """A group of its labels' sorted scores and weights: large, or a table where scores are few or shared by many."""
     sides = (negatives, positives)
     # Summed in order, as the sums of the first so many are, so that these end in exactly 1.
     totals = [float(at.size if w is None else np.cumsum(w)[-1]) if at.size else 0.0 for at, w in sides]
-    check_sides(key, totals[0], totals[1])
+    if not one_sided:
+        check_sides(key, totals[0], totals[1])
     people = (_kish(*negatives), _kish(*positives))
     size = negatives[0].size + positives[0].size
-    if size > LARGE and sum(_distinct(at) for at, _ in sides) * _TIED > size:
+    if size > LARGE and min(totals) > 0 and sum(_distinct(at) for at, _ in sides) * _TIED > size:
         moments = tuple(
             Moments(at, None if w is None else w[None], np.array([total]))
             for (at, w), total in zip(sides, totals, strict=True)
@@ -187,9 +200,10 @@ def _group(key: str, negatives: tuple[Floats, Floats | None], positives: tuple[F
     if negatives[1] is None:
         scores = np.unique(np.concatenate([at for at, _ in sides]))
         counts = [np.diff(np.append(np.searchsorted(at, scores), at.size)).astype(np.float64) for at, _ in sides]
-        return Group.of_table(key, Table(locked(scores), locked(counts[0]), locked(counts[1])), people)
-    weights = [w for _, w in sides if w is not None]
-    return Group.of_table(key, Table.of_sides([at for at, _ in sides], weights), people)
+        table = Table(locked(scores), locked(counts[0]), locked(counts[1]))
+    else:
+        table = Table.of_sides([at for at, _ in sides], [w for _, w in sides if w is not None])
+    return Group.of_table(key, table, people, one_sided=one_sided)
 
 
 def _distinct(scores: Floats) -> int:
@@ -198,7 +212,7 @@ def _distinct(scores: Floats) -> int:
 
 def _kish(scores: Floats, weights: Floats | None) -> float:
     """The number of equally weighted people who would tell as much."""
-    if weights is None:
+    if weights is None or not weights.size:
         return float(scores.size)
     scaled = weights / weights.max()
     return float(scaled.sum() ** 2 / (scaled**2).sum())

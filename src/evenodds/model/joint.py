@@ -10,18 +10,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenodds.errors import DataError, one_of
+from evenodds.errors import DataError, OptionError, one_of
 from evenodds.frames import is_lazy, opened
 from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
 from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
-from evenodds.model.groups import Group, Table
+from evenodds.model.groups import Group, Table, check_sides
 from evenodds.model.intake import groups_of
 from evenodds.model.keys import GroupLike, encode, owners
 
-__all__ = ["Group", "JointDistribution", "Orientation"]
+__all__ = ["Group", "JointDistribution", "Orientation", "check_joint"]
 
 Orientation = Literal["positive", "negative"]
 ORIENTATIONS = ("positive", "negative")
+OneSided = Literal["refuse", "keep"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,8 @@ class JointDistribution:
     orientation: Orientation
     resolution: float = 0.0
     """What the scores were rounded to; 0 where they are as given."""
+    one_sided: tuple[Group, ...] = ()
+    """Groups with people of one label only, or none: kept for an audit, and nothing else takes them."""
 
     @classmethod
     def from_arrays(
@@ -56,6 +59,7 @@ class JointDistribution:
         orientation: Orientation = "positive",
         resolution: float | None = None,
         positive_label: object = None,
+        one_sided: OneSided = "refuse",
     ) -> JointDistribution:
         """Make the joint distribution of people given one by one.
 
@@ -76,9 +80,20 @@ class JointDistribution:
             Round the scores to multiples of it. A policy then knows its rates to within half its slope times this.
         positive_label : optional
             The value of `label` that counts as a yes; every other value is a no.
+        one_sided : "refuse" or "keep"
+            What becomes of a group without positives or without negatives: an error, or it is kept apart in
+            `joint.one_sided`, so that an audit can name it. Only audits take such a joint distribution.
         """
         return cls._of_people(
-            ("score", "label", "weight"), score, group, label, weight, orientation, resolution, positive_label
+            ("score", "label", "weight"),
+            score,
+            group,
+            label,
+            weight,
+            orientation,
+            resolution,
+            positive_label,
+            one_sided,
         )
 
     @classmethod
@@ -93,6 +108,7 @@ class JointDistribution:
         orientation: Orientation = "positive",
         resolution: float | None = None,
         positive_label: object = None,
+        one_sided: OneSided = "refuse",
     ) -> JointDistribution:
         """Make the joint distribution of the people in a data frame of any library.
 
@@ -108,7 +124,7 @@ class JointDistribution:
             Names of columns; see `from_arrays` for what they hold.
         group : str or several
             Strings, whole numbers, booleans or categories.
-        orientation, resolution, positive_label
+        orientation, resolution, positive_label, one_sided
             As for `from_arrays`.
 
         Examples
@@ -124,13 +140,13 @@ class JointDistribution:
         check_numeric(table, "score", score)
         if is_lazy(table):
             width = check_resolution(resolution)
-            return cls._of_cells(counted(table, columns, width, positive_label), orientation, width)
+            return cls._of_cells(counted(table, columns, width, positive_label), orientation, width, one_sided)
         names = (f"score column {score!r}", f"label column {label!r}", f"weight column {weight!r}")
         native = table.to_native()
         found = {name: native[name] for name in columns.all}
         people = (found[score], [found[name] for name in columns.group], found[label])
         weights = None if weight is None else found[weight]
-        return cls._of_people(names, *people, weights, orientation, resolution, positive_label)
+        return cls._of_people(names, *people, weights, orientation, resolution, positive_label, one_sided)
 
     @classmethod
     def _of_people(
@@ -143,6 +159,7 @@ class JointDistribution:
         orientation: Orientation,
         resolution: float | None,
         positive_label: object,
+        one_sided: OneSided,
     ) -> JointDistribution:
         sign, width = _sign(orientation), check_resolution(resolution)
         scores = numbers_of(names[0], score)
@@ -162,12 +179,16 @@ class JointDistribution:
             check_amounts(names[2], weights)
         if width:
             scores = rounded(scores, width)
-        members = groups_of(scores, codes, labels, weights, keys=keys, sign=sign)
+        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
+        members = groups_of(scores, codes, labels, weights, keys=keys, sign=sign, one_sided=keep)
         return cls._checked(members, orientation, width)
 
     @classmethod
-    def _of_cells(cls, cells: Cells, orientation: Orientation, resolution: float) -> JointDistribution:
+    def _of_cells(
+        cls, cells: Cells, orientation: Orientation, resolution: float, one_sided: OneSided
+    ) -> JointDistribution:
         sign = _sign(orientation)
+        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
         members = []
         for code, key in enumerate(cells.keys):
             rows = cells.codes == code
@@ -175,7 +196,7 @@ class JointDistribution:
             sums, squares = cells.weights[:, rows].sum(axis=1), cells.squares[:, rows].sum(axis=1)
             people = np.divide(sums**2, squares, out=np.zeros(2), where=squares > 0)  # Kish
             table = Table.merged(sign * cells.scores[rows], negatives, positives)
-            members.append(Group.of_table(key, table, (float(people[0]), float(people[1]))))
+            members.append(Group.of_table(key, table, (float(people[0]), float(people[1])), one_sided=keep))
         return cls._checked(members, orientation, resolution)
 
     @classmethod
@@ -184,6 +205,7 @@ class JointDistribution:
         counts: Any,
         *,
         orientation: Orientation = "positive",
+        one_sided: OneSided = "refuse",
     ) -> JointDistribution:
         """Make the joint distribution of people who were counted already.
 
@@ -192,6 +214,8 @@ class JointDistribution:
         counts : mapping of group -> (scores, negatives, positives)
             For each group its scores and how many people with label 0 and label 1 have them; counts may be
             fractional. A key that is a tuple stands for several columns.
+        orientation, one_sided
+            As for `from_arrays`.
 
         Examples
         --------
@@ -206,6 +230,7 @@ class JointDistribution:
             msg = "The table is empty: no group was given."
             raise DataError(msg)
         owner = owners(counts)
+        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
         members = []
         for key in sorted(owner):
             entry = counts[owner[key]]
@@ -223,12 +248,19 @@ class JointDistribution:
             check_amounts(names[1], negatives)
             check_amounts(names[2], positives)
             people = (float(negatives.sum()), float(positives.sum()))
-            members.append(Group.of_table(key, Table.merged(sign * scores, negatives, positives), people))
+            table = Table.merged(sign * scores, negatives, positives)
+            members.append(Group.of_table(key, table, people, one_sided=keep))
         return cls._checked(members, orientation)
 
     @classmethod
     def _checked(cls, members: Sequence[Group], orientation: Orientation, resolution: float = 0.0) -> JointDistribution:
-        joint = cls(tuple(members), orientation, resolution)
+        whole = tuple(member for member in members if not member.is_one_sided)
+        rest = tuple(member for member in members if member.is_one_sided)
+        if not whole:
+            counts = "; ".join(f"{g.key!r} {g.negative_total:g} and {g.positive_total:g}" for g in rest)
+            msg = f"No group has both negatives and positives: {counts}."
+            raise DataError(msg)
+        joint = cls(whole, orientation, resolution, rest)
         lo, hi = joint.score_range
         if max(abs(lo), abs(hi)) > HUGE or 0 < hi - lo < 1 / HUGE:
             msg = f"The scores run from {lo:g} to {hi:g}, beyond what floating-point numbers can square. Hint: rescale."
@@ -259,8 +291,21 @@ class JointDistribution:
         return (
             f"JointDistribution({n} group{'s' * (n > 1)}, {scores} scores, weight {self.total:g}, "
             f"score range {lo:g} to {hi:g}, {self.orientation} orientation"
-            f"{f', rounded to {self.resolution:g}' if self.resolution else ''})"
+            f"{f', rounded to {self.resolution:g}' if self.resolution else ''}"
+            f"{f', {len(self.one_sided)} one-sided besides' if self.one_sided else ''})"
         )
+
+
+def check_joint(joint: object, where: str = "The first argument") -> None:
+    """Refuse what is no joint distribution, or one with groups whose rates are not defined."""
+    if not isinstance(joint, JointDistribution):
+        msg = (
+            f"{where} must be a JointDistribution, got {type(joint).__name__}. "
+            "Hint: evenodds.JointDistribution.from_arrays(score, group, label)."
+        )
+        raise OptionError(msg)
+    for member in joint.one_sided:
+        check_sides(member.key, member.negative_total, member.positive_total)
 
 
 def _size(entry: object) -> str:

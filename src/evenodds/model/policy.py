@@ -131,6 +131,12 @@ class Policy:
         shown = ", ".join(repr(group) for group in self.groups[:_MANY])
         return shown + (f", ... ({len(self.groups)} in all)" if len(self.groups) > _MANY else "")
 
+    def check_orientation(self, orientation: Orientation) -> None:
+        """Refuse data whose scores point the other way."""
+        if orientation != self.orientation:
+            msg = f"The policy has {self.orientation} orientation, the data {orientation}."
+            raise DataError(msg)
+
     def unknown(self, groups: Sequence[str]) -> str:
         """What to say of groups that the policy does not know."""
         shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004

@@ -13,7 +13,7 @@ from evenodds.frames import frame_of
 from evenodds.model.curves import FAMILIES, Curve
 from evenodds.model.fit import fit
 from evenodds.model.goals import Cost, Objective, constraint_of, objective_of
-from evenodds.model.joint import JointDistribution
+from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.roc import Point, roc_of
 from evenodds.uses.metrics import metrics_of
 
@@ -80,6 +80,7 @@ def compare(
     fixed             0.8396 0.000 inf
     linear            0.8346 0.000 0.106
     """
+    check_joint(joint)
     wanted = [one_of("curves", curve, FAMILIES) for curve in curves]
     constraint = constraint_of(constraints, tolerance)
     goal = objective_of(objective, joint, constraint)

@@ -14,7 +14,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.budget import best_under
 from evenodds.model.curves import CONTINUOUS
 from evenodds.model.goals import Cost, constraint_of, objective_of
-from evenodds.model.joint import JointDistribution
+from evenodds.model.joint import JointDistribution, check_joint
 
 __all__ = ["Frontier", "frontier"]
 
@@ -63,6 +63,7 @@ def frontier(
     >>> [round(value, 7) for value in price.objectives]
     [0.8236691, 0.834173, 0.8395962, 0.8396093]
     """
+    check_joint(joint)
     family = one_of("curve", curve, (*CONTINUOUS, "optimal"))
     constraint = constraint_of(constraints, tolerance)
     goal = objective_of(objective, joint, constraint)

@@ -10,11 +10,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenodds.errors import DataError
+from evenodds.errors import UnknownGroupError
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve, is_random
-from evenodds.model.joint import JointDistribution
-from evenodds.model.policy import Policy, odds_of, rates_of
+from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.policy import Policy, check_policy, odds_of, rates_of
 
 __all__ = ["GroupMetrics", "IndividualOdds", "Metrics", "individual_odds", "metrics", "metrics_of", "odds_distance"]
 
@@ -83,24 +83,25 @@ class Metrics:
         """The share of everybody whose odds are neither 0 nor 1."""
         return sum(g.people * g.randomized for g in self.by_group) / sum(g.people for g in self.by_group)
 
-    def _spread(self, rate: str) -> float:
+    def spread(self, rate: str) -> float:
+        """The largest difference of a figure, such as "fpr", between two groups."""
         values = [getattr(g, rate) for g in self.by_group]
         return float(max(values) - min(values))
 
     @property
     def false_positive_rate_difference(self) -> float:
         """The largest difference of FPR between two groups."""
-        return self._spread("fpr")
+        return self.spread("fpr")
 
     @property
     def true_positive_rate_difference(self) -> float:
         """The largest difference of TPR between two groups."""
-        return self._spread("tpr")
+        return self.spread("tpr")
 
     @property
     def false_negative_rate_difference(self) -> float:
         """The largest difference of FNR between two groups: that of the TPR."""
-        return self._spread("fnr")
+        return self.spread("fnr")
 
     @property
     def equalized_odds_difference(self) -> float:
@@ -110,7 +111,7 @@ class Metrics:
     @property
     def demographic_parity_difference(self) -> float:
         """The largest difference of selection rates between two groups."""
-        return self._spread("selection_rate")
+        return self.spread("selection_rate")
 
 
 def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
@@ -126,14 +127,12 @@ def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
     >>> print(measured.individual_odds)
     Individual odds fail between asian and hispanic; black and hispanic; hispanic and white. Share of ...: 0.000.
     """
-    if joint.orientation != policy.orientation:
-        msg = f"The policy has {policy.orientation} orientation, the data {joint.orientation}."
-        raise DataError(msg)
+    check_policy(policy)
+    check_joint(joint, "The second argument")
+    policy.check_orientation(joint.orientation)
     unknown = [key for key in joint.groups if key not in policy.curves]
     if unknown:
-        known = ", ".join(repr(group) for group in policy.groups)
-        msg = f"The policy does not know the group {unknown[0]!r}. Known: {known}."
-        raise DataError(msg)
+        raise UnknownGroupError(policy.unknown(unknown))
     return metrics_of(policy.curves, joint, policy.score_range)
 
 
