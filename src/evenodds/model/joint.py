@@ -18,7 +18,7 @@ from evenodds.model.groups import Group, Table, check_sides
 from evenodds.model.intake import groups_of
 from evenodds.model.keys import GroupLike, encode, owners
 
-__all__ = ["Group", "JointDistribution", "Orientation", "check_joint"]
+__all__ = ["Group", "JointDistribution", "Orientation", "check_is_joint", "check_joint"]
 
 Orientation = Literal["positive", "negative"]
 ORIENTATIONS = ("positive", "negative")
@@ -296,14 +296,19 @@ class JointDistribution:
         )
 
 
-def check_joint(joint: object, where: str = "The first argument") -> None:
-    """Refuse what is no joint distribution, or one with groups whose rates are not defined."""
+def check_is_joint(joint: object, where: str) -> None:
+    """Refuse what is no joint distribution."""
     if not isinstance(joint, JointDistribution):
         msg = (
             f"{where} must be a JointDistribution, got {type(joint).__name__}. "
             "Hint: evenodds.JointDistribution.from_arrays(score, group, label)."
         )
         raise OptionError(msg)
+
+
+def check_joint(joint: JointDistribution, where: str = "The first argument") -> None:
+    """Refuse what is no joint distribution, or one with groups whose rates are not defined."""
+    check_is_joint(joint, where)
     for member in joint.one_sided:
         check_sides(member.key, member.negative_total, member.positive_total)
 

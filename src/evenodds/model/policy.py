@@ -92,7 +92,7 @@ class Policy:
         if (group is None) == (codes is None):
             msg = f"Give group or codes, one of them; got {'neither' if group is None else 'both'}."
             raise OptionError(msg)
-        numbers = self._codes_of(group) if group is not None else self._checked_codes(codes)
+        numbers = self.codes_of(group) if group is not None else self._checked_codes(codes)
         if scores.shape != numbers.shape and scores.ndim and numbers.ndim:
             msg = f"score and group have different lengths: {scores.shape} and {numbers.shape}."
             raise DataError(msg)
@@ -113,7 +113,8 @@ class Policy:
         """The odds, and NaN where a code is negative or a score not finite: for those who count these rows."""
         return self._bundle.values(score, codes)
 
-    def _codes_of(self, group: GroupLike) -> Codes:
+    def codes_of(self, group: GroupLike) -> Codes:
+        """Positions of groups in `groups`; an unknown one is an error."""
         if isinstance(group, tuple) and key_of(group) in self.groups:
             group = key_of(group)  # one group of several columns
         scalar = isinstance(group, (str, bytes)) or (not hasattr(group, "__len__") and np.ndim(group) == 0)

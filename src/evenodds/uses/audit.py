@@ -22,8 +22,9 @@ from evenodds.frames import frame_of
 from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
-from evenodds.model.joint import JointDistribution
+from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.policy import Policy, check_policy
+from evenodds.uses.before import curves_before
 from evenodds.uses.drift import Drift, drift_of
 from evenodds.uses.intervals import (
     Estimate,
@@ -433,7 +434,7 @@ def audit(
     if not known:
         msg = f"There is nobody to audit. {policy.unknown(sorted(unknown))}"
         raise DataError(msg)
-    earlier = None if before is None else _curves_before(before, policy, known)
+    earlier = None if before is None else curves_before(before, policy, [member.key for member in known])
     made = _audit_of(policy.curves, known, policy.score_range, confidence, policy.certificate.constraints)
     made = replace(
         made,
@@ -452,7 +453,8 @@ def audit(
             ),
         )
     if reference is not None:
-        _check_reference(reference, policy)
+        check_is_joint(reference, "reference=")
+        policy.check_orientation(reference.orientation)
         fitted = {member.key: member for member in reference.members}
         drift = {m.key: drift_of(m, fitted[m.key], confidence) for m in known if m.key in fitted and m.total > 0}
         made = replace(made, drift=MappingProxyType(drift))
@@ -464,40 +466,12 @@ def audit(
 
 
 def _check_options(joint: object, confidence: float, bootstrap: int, seed: int) -> None:
-    if not isinstance(joint, JointDistribution):
-        msg = (
-            f"The second argument must be a JointDistribution, got {type(joint).__name__}. "
-            "Hint: evenodds.JointDistribution.from_arrays(score, group, label)."
-        )
-        raise OptionError(msg)
+    check_is_joint(joint, "The second argument")
     check_confidence(confidence)
     for name, value in (("bootstrap", bootstrap), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
             msg = f"{name}={value!r} is not allowed. Allowed: a whole number from 0 on."
             raise OptionError(msg)
-
-
-def _check_reference(reference: object, policy: Policy) -> None:
-    if not isinstance(reference, JointDistribution):
-        msg = f"reference= must be a JointDistribution, the people of the fit; got {type(reference).__name__}."
-        raise OptionError(msg)
-    policy.check_orientation(reference.orientation)
-
-
-def _curves_before(before: Policy | float, policy: Policy, known: Sequence[Group]) -> Mapping[str, Curve]:
-    """The curves of what was in use before."""
-    if isinstance(before, Policy):
-        before.check_orientation(policy.orientation)
-        lacking = [member.key for member in known if member.key not in before.curves]
-        if lacking:
-            msg = f"before=: {before.unknown(lacking)}"
-            raise DataError(msg)
-        return before.curves
-    if isinstance(before, bool) or not isinstance(before, (int, float, np.number)) or not math.isfinite(before):
-        msg = f"before={before!r} is not allowed. Allowed: a policy, or a score, the single threshold of everybody."
-        raise OptionError(msg)
-    threshold = Curve("fixed", float(before), float(before), 0.0, orientation=policy.orientation)
-    return {member.key: threshold for member in known}
 
 
 def _audit_of(
