@@ -87,6 +87,16 @@ def decide(data):
 
 
 @case
+def audit(data):
+    """Every figure with its interval, and 200 draws of a bootstrap, once the people are sorted."""
+    import evenodds as eo
+
+    policy = _policy(data)
+    joint = eo.JointDistribution.from_arrays(data["score"], data["group"], data["label"], weight=data["weight"])
+    return lambda: eo.audit(policy, joint, bootstrap=200)
+
+
+@case
 def odds_by_codes(data):
     policy = _policy(data)
     codes = data["group"].astype(np.int8)

@@ -16,7 +16,7 @@ START, END = "<!-- results -->", "<!-- end of results -->"
 
 
 def _rows(results: list[dict], cases: tuple[str, ...], columns: dict[str, str]) -> list[str]:
-    lines = [f"| | rows | scores | groups | seconds | extra MB | {' | '.join(columns.values())} |"]
+    lines = [f"| {' | '.join(['', 'rows', 'scores', 'groups', 'seconds', 'extra MB', *columns.values()])} |"]
     lines.append("|---|" + "---:|" * (5 + len(columns)))
     for r in results:
         if r["case"] in cases:
@@ -52,6 +52,10 @@ def tables(found: dict) -> str:
             "## Odds and decisions",
             "",
             *_rows(results, odds, peers),
+            "",
+            "## Audit: every figure with its interval, and 200 draws of a bootstrap",
+            "",
+            *_rows(results, ("audit",), {}),
             "",
             "## Import",
             "",

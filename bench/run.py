@@ -80,7 +80,7 @@ def plan(*, full: bool) -> list[Job]:
             jobs += [Job(case, rows, kind) for case in ("sort", "argsort", "one_read", "fit", "solve")]
             if kind != "weighted":  # fairlearn takes no weights into account
                 jobs += [Job(case, rows, kind) for case in ("error_parity_fit", "fairlearn_fit")]
-        jobs += [Job(case, rows) for case in (*OWN_APPLY, "decide", "error_parity_odds", "fairlearn_odds")]
+        jobs += [Job(case, rows) for case in (*OWN_APPLY, "decide", "error_parity_odds", "fairlearn_odds", "audit")]
     return jobs + [Job(case, 1_000_000, groups=groups) for groups in (2, 8, 50) for case in ("sort", "fit")]
 
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +28,7 @@ from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 from evenodds.model.target import TargetLike, check_reach, chosen_target
 
-__all__ = ["DEFAULT_MAX_LOSS", "Solutions", "fit", "solutions"]
+__all__ = ["DEFAULT_MAX_LOSS", "Solutions", "fit", "fitted_curves", "solutions"]
 
 DEFAULT_MAX_LOSS = 0.005
 _MATERIAL = 1e-8  # a residual that rounding alone does not explain
@@ -95,13 +96,67 @@ def fit(
     {'asian': 0.0365, 'black': 0.1, 'hispanic': 0.0736, 'white': 0.0234}
     """
     check_joint(joint)
+    _warn_of_weak_groups(joint)
+    solved = _solve(
+        joint,
+        constraints=constraints,
+        objective=objective,
+        tolerance=tolerance,
+        curve=curve,
+        criterion=criterion,
+        max_slope=max_slope,
+        max_loss=max_loss,
+        target=target,
+        keep_individual_odds=keep_individual_odds,
+    )
+    certificate = _certified(joint, solved)
+    if certificate.residual > _MATERIAL:
+        text = (
+            f"The rates miss their points by up to {certificate.residual:.1e}: the scores vary too little compared "
+            "with their size for thresholds to be exact. Hint: subtract a constant from the scores."
+        )
+        warnings.warn(text, EvenoddsWarning, stacklevel=2)
+    return Policy(joint.groups, solved.curves, joint.score_range, joint.orientation, certificate)
+
+
+def fitted_curves(joint: JointDistribution, options: Mapping[str, Any]) -> tuple[Curve, ...]:
+    """The curves of a fit without its certificate and its warnings, for those who fit many times."""
+    return _solve(joint, **{**(fit.__kwdefaults__ or {}), **options}).curves
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """Points and curves through them, with all that a certificate needs to judge them."""
+
+    constraint: Constraint
+    goal: Objective
+    slope: float
+    points: Sequence[Point]
+    curves: tuple[Curve, ...]
+    unlimited: float
+    """What there is to gain without a slope budget."""
+
+
+def _solve(
+    joint: JointDistribution,
+    *,
+    constraints: str,
+    objective: str | Cost,
+    tolerance: float,
+    curve: str,
+    criterion: str,
+    max_slope: float | None,
+    max_loss: float | None,
+    target: TargetLike | None,
+    keep_individual_odds: bool,
+) -> _Solved:
+    """From options to curves: see `fit`."""
     family = one_of("curve", curve, FAMILIES)
     one_of("criterion", criterion, CRITERIA)
     constraint = constraint_of(constraints, tolerance)
     goal = objective_of(objective, joint, constraint)
     loss = _checked_budget(family, constraint, max_slope, max_loss, target)
     _check_family_options(family, criterion, keep_individual_odds=keep_individual_odds)
-    _warn_of_weak_groups(joint)
 
     unlimited = best_under(joint, family, np.inf, goal, constraint)
     if max_slope is None and target is None and loss > 0:
@@ -113,14 +168,7 @@ def fit(
         points = [chosen_target(joint, target)] * len(joint.members)
     inside = joint.score_range if keep_individual_odds else None
     curves = _curves_through(joint, family, points, criterion, slope, inside)
-    certificate = _certified(joint, constraint, goal, slope, points, curves, goal.gain(unlimited))
-    if certificate.residual > _MATERIAL:
-        text = (
-            f"The rates miss their points by up to {certificate.residual:.1e}: the scores vary too little compared "
-            "with their size for thresholds to be exact. Hint: subtract a constant from the scores."
-        )
-        warnings.warn(text, EvenoddsWarning, stacklevel=2)
-    return Policy(joint.groups, tuple(curves), joint.score_range, joint.orientation, certificate)
+    return _Solved(constraint, goal, slope, points, tuple(curves), goal.gain(unlimited))
 
 
 def _curves_through(
@@ -178,16 +226,10 @@ def _check_slope(group: str, curve: Curve, slope: float) -> None:
         raise UnreachableError(msg)
 
 
-def _certified(
-    joint: JointDistribution,
-    constraint: Constraint,
-    goal: Objective,
-    slope: float,
-    points: Sequence[Point],
-    curves: Sequence[Curve],
-    unlimited: float,
-) -> Certificate:
+def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     """Recompute everything from the final curves, and bound it."""
+    constraint, goal, slope = solved.constraint, solved.goal, solved.slope
+    points, curves = solved.points, solved.curves
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
     gain = goal.gain(reached)
     bound, by = gain_bound(joint, slope, goal, constraint, achieved=gain)
@@ -209,7 +251,7 @@ def _certified(
         slope_bounds=bounds,
         objective=goal.reported(gain),
         objective_bound=goal.reported(bound),
-        unlimited=goal.reported(unlimited),
+        unlimited=goal.reported(solved.unlimited),
         smaller_is_better=goal.smaller_is_better,
         bound_by=by,
         resolution=joint.resolution,

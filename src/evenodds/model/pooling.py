@@ -184,8 +184,9 @@ def _tangent_line(rates: Floats, shares: Floats) -> Polyline:
         along = (dx * by_y[1:] - dy * by_x[1:]) / ahead
     # Between two tangents of one slope a concave line is straight.
     straight = (np.abs(ahead) <= 1e-12 * (falls + rises)) | ~np.isfinite(along)
-    meet_x = np.where(straight, x[:-1], np.clip(x[:-1] + along * by_x[:-1], x[:-1], x[1:]))
-    meet_y = np.where(straight, y[:-1], np.clip(y[:-1] + along * by_y[:-1], y[:-1], y[1:]))
+    along[straight] = 0.0
+    meet_x = np.clip(x[:-1] + along * by_x[:-1], x[:-1], x[1:])
+    meet_y = np.clip(y[:-1] + along * by_y[:-1], y[:-1], y[1:])
     xs, ys = np.empty(2 * x.size + 1), np.empty(2 * x.size + 1)
     xs[0] = ys[0] = 0.0
     xs[1:-1:2], ys[1:-1:2] = x, y

@@ -47,6 +47,7 @@ __all__ = ["Audit", "Confusion", "GroupAudit", "Pair", "Verdict", "audit"]
 _FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
 _NAMES = {"fpr": "false positive rate", "tpr": "true positive rate", "selection_rate": "selection rate"}
+_USED = 0.8  # of the errors that are allowed; the rest is for variances that are only estimates
 _MANY = 20  # groups that are listed one by one
 
 
@@ -163,7 +164,7 @@ class Audit:
     def pairs(self, rate: str, *, rates: int = 1) -> tuple[Pair, ...]:
         """All pairs of groups in a rate; `rates` is in how many rates they shall hold at once."""
         name = _RATE_OF.get(rate, rate)
-        critical = simultaneous_value(self.confidence, len(self.by_group), rates)
+        critical = simultaneous_value(1 - _USED * (1 - self.confidence), len(self.by_group), rates)
         own = {g.group: mean_interval(g.samples[name], critical) for g in self.by_group}
         if rate in _RATE_OF:
             own = {group: estimate.complement for group, estimate in own.items()}
@@ -423,7 +424,7 @@ def audit(
     >>> audit.passed(tolerance=0.1), audit.before.passed(tolerance=0.1)
     (Verdict('pass': No two groups differ by more than 0.0...), Verdict('fail': The true positive rate of ...))
     >>> print(audit.equalized_odds_difference)
-    0.0218 [0.0000, 0.0541]
+    0.0218 [0.0000, 0.0553]
     """
     check_policy(policy)
     _check_options(joint, confidence, bootstrap, seed)

@@ -7,7 +7,6 @@ what the population is to the policy: the difference that remains between groups
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -16,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import DataError, EvenoddsWarning, OptionError, UnreachableError
+from evenodds.errors import DataError, OptionError, UnreachableError
 from evenodds.frames import frame_of
-from evenodds.model.fit import fit
+from evenodds.model.curves import Curve
+from evenodds.model.fit import fit, fitted_curves
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group, Table, effective_people, locked
 from evenodds.model.intake import group_of_sides
@@ -171,12 +171,12 @@ def stability(
     if not fits:
         msg = f"None of {draws} draws could be fitted. Hint: the groups are too small, or the target is at their limit."
         raise DataError(msg)
-    measured = [metrics_of(found.curves, joint, joint.score_range) for found in fits]
+    measured = [metrics_of(curves, joint, joint.score_range) for curves in fits]
     rates = constraint_of(policy.certificate.constraints, 0.0).rates
     differences = [max(one.spread(rate) for rate in rates) for one in measured]
 
     def around(group: str, name: str) -> Estimate:
-        drawn = percentiles(np.array([getattr(found.curves[group], name) for found in fits]), confidence)
+        drawn = percentiles(np.array([getattr(curves[group], name) for curves in fits]), confidence)
         return Estimate(float(getattr(policy.curves[group], name)), drawn.low, drawn.high)
 
     return Stability(
@@ -194,15 +194,16 @@ def stability(
     )
 
 
-def _drawn_fit(joint: JointDistribution, rng: np.random.Generator, options: Mapping[str, Any]) -> Policy | None:
-    """A fit to people drawn again; None if a group lost a label, or cannot reach the point asked for."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvenoddsWarning)  # told once, of the people at hand
-        try:
-            members = tuple(_drawn(member, rng) for member in joint.members)
-            return fit(JointDistribution(members, joint.orientation, joint.resolution), **options)
-        except (DataError, UnreachableError):
-            return None
+def _drawn_fit(
+    joint: JointDistribution, rng: np.random.Generator, options: Mapping[str, Any]
+) -> Mapping[str, Curve] | None:
+    """Curves fitted to people drawn again; None if a group lost a label, or cannot reach the point asked for."""
+    try:
+        members = tuple(_drawn(member, rng) for member in joint.members)
+        drawn = JointDistribution(members, joint.orientation, joint.resolution)
+        return dict(zip(joint.groups, fitted_curves(drawn, options), strict=True))
+    except (DataError, UnreachableError):
+        return None
 
 
 def _drawn(member: Group, rng: np.random.Generator) -> Group:
