@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import tracemalloc
 
 import gower as gower_package
@@ -256,3 +258,17 @@ def test_twenty_thousand_people_fit_in_memory(monkeypatch):
 def test_bad_people_are_refused(call, text):
     with pytest.raises(eo.EvenoddsError, match=text):
         call()
+
+
+@pytest.mark.guarantee
+def test_guarantee_twenty_thousand_people_take_less_than_a_gigabyte():
+    code = (
+        "import resource, numpy as np, pandas as pd, evenodds as eo\n"
+        "rng = np.random.default_rng(0); n = 20_000\n"
+        "people = pd.DataFrame({'age': rng.integers(18, 80, n), 'income': rng.lognormal(10, 1, n),\n"
+        "                       'home': rng.choice(['own', 'rent'], n), 'married': rng.random(n) < 0.5})\n"
+        "eo.individual.scorer_lipschitz(people, rng.normal(size=n))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 1_000_000  # kilobytes
