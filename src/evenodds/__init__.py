@@ -13,35 +13,37 @@ array([0.243, 0.685])
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evenodds.errors import (
-    DataError,
-    EvenoddsError,
-    EvenoddsWarning,
-    MissingPackageError,
-    OptionError,
-    UnknownGroupError,
-    UnreachableError,
-)
-from evenodds.model.certificate import Certificate
-from evenodds.model.curves import Curve
-from evenodds.model.fit import Solutions, fit, solutions
-from evenodds.model.goals import Cost
-from evenodds.model.joint import JointDistribution
-from evenodds.model.policy import Policy
-from evenodds.model.roc import Point
-from evenodds.uses.apply import apply
-from evenodds.uses.compare import Comparison, compare
-from evenodds.uses.frontier import Frontier, frontier
-from evenodds.uses.metrics import (
-    GroupMetrics,
-    IndividualOdds,
-    Metrics,
-    individual_odds,
-    metrics,
-    odds_distance,
-)
+if TYPE_CHECKING:  # what a name is, for those who read the code instead of running it
+    from evenodds import datasets, studies
+    from evenodds.errors import (
+        DataError,
+        EvenoddsError,
+        EvenoddsWarning,
+        MissingPackageError,
+        OptionError,
+        UnknownGroupError,
+        UnreachableError,
+    )
+    from evenodds.fronts.estimator import CurveOptimizer
+    from evenodds.model.certificate import Certificate
+    from evenodds.model.curves import Curve
+    from evenodds.model.fit import Solutions, fit, solutions
+    from evenodds.model.goals import Cost
+    from evenodds.model.joint import JointDistribution
+    from evenodds.model.policy import Policy
+    from evenodds.model.roc import Point
+    from evenodds.uses import individual
+    from evenodds.uses.apply import apply
+    from evenodds.uses.audit import Audit, GroupAudit, Verdict, audit
+    from evenodds.uses.compare import Comparison, compare
+    from evenodds.uses.drift import Drift
+    from evenodds.uses.explain import Explanation, explain
+    from evenodds.uses.frontier import Frontier, frontier
+    from evenodds.uses.intervals import Estimate
+    from evenodds.uses.metrics import GroupMetrics, IndividualOdds, Metrics, individual_odds, metrics, odds_distance
+    from evenodds.uses.stability import Stability, stability
 
 __version__ = "0.1.0"
 
@@ -89,34 +91,64 @@ __all__ = [
     "studies",
 ]
 
-_LATE = {  # modules, loaded when first asked for
+_WHERE = {  # each name's module, loaded when the name is first asked for: a command that needs none starts at once
+    "Audit": "evenodds.uses.audit",
+    "Certificate": "evenodds.model.certificate",
+    "Comparison": "evenodds.uses.compare",
+    "Cost": "evenodds.model.goals",
+    "Curve": "evenodds.model.curves",
+    "CurveOptimizer": "evenodds.fronts.estimator",
+    "DataError": "evenodds.errors",
+    "Drift": "evenodds.uses.drift",
+    "Estimate": "evenodds.uses.intervals",
+    "EvenoddsError": "evenodds.errors",
+    "EvenoddsWarning": "evenodds.errors",
+    "Explanation": "evenodds.uses.explain",
+    "Frontier": "evenodds.uses.frontier",
+    "GroupAudit": "evenodds.uses.audit",
+    "GroupMetrics": "evenodds.uses.metrics",
+    "IndividualOdds": "evenodds.uses.metrics",
+    "JointDistribution": "evenodds.model.joint",
+    "Metrics": "evenodds.uses.metrics",
+    "MissingPackageError": "evenodds.errors",
+    "OptionError": "evenodds.errors",
+    "Point": "evenodds.model.roc",
+    "Policy": "evenodds.model.policy",
+    "Solutions": "evenodds.model.fit",
+    "Stability": "evenodds.uses.stability",
+    "UnknownGroupError": "evenodds.errors",
+    "UnreachableError": "evenodds.errors",
+    "Verdict": "evenodds.uses.audit",
+    "apply": "evenodds.uses.apply",
+    "audit": "evenodds.uses.audit",
+    "compare": "evenodds.uses.compare",
+    "explain": "evenodds.uses.explain",
+    "fit": "evenodds.model.fit",
+    "frontier": "evenodds.uses.frontier",
+    "individual_odds": "evenodds.uses.metrics",
+    "metrics": "evenodds.uses.metrics",
+    "odds_distance": "evenodds.uses.metrics",
+    "solutions": "evenodds.model.fit",
+    "stability": "evenodds.uses.stability",
+}
+_MODULES = {
     "datasets": "evenodds.datasets",
     "individual": "evenodds.uses.individual",
     "studies": "evenodds.studies",
 }
-_LATE_NAMES = {  # names that need more than numpy, or that not every use of the package needs
-    "Audit": "evenodds.uses.audit",
-    "CurveOptimizer": "evenodds.fronts.estimator",
-    "Drift": "evenodds.uses.drift",
-    "Estimate": "evenodds.uses.intervals",
-    "Explanation": "evenodds.uses.explain",
-    "GroupAudit": "evenodds.uses.audit",
-    "Stability": "evenodds.uses.stability",
-    "Verdict": "evenodds.uses.audit",
-    "audit": "evenodds.uses.audit",
-    "explain": "evenodds.uses.explain",
-    "stability": "evenodds.uses.stability",
-}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATE:
-        return import_module(_LATE[name])
-    if name in _LATE_NAMES:
-        return getattr(import_module(_LATE_NAMES[name]), name)
-    msg = f"module 'evenodds' has no attribute {name!r}"
-    raise AttributeError(msg)
+    if name in _WHERE:
+        found = getattr(import_module(_WHERE[name]), name)
+    elif name in _MODULES:
+        found = import_module(_MODULES[name])
+    else:
+        msg = f"module 'evenodds' has no attribute {name!r}"
+        raise AttributeError(msg)
+    globals()[name] = found  # asked for once
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE, *_LATE_NAMES})
+    return sorted({*globals(), *_WHERE, *_MODULES})
