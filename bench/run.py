@@ -111,7 +111,7 @@ def table(done: list[Job]) -> str:
 
 
 def import_times() -> dict[str, float]:
-    """Seconds of a whole process that imports a package, ours with all that a fit needs, and ends: the fastest of some."""
+    """Seconds of a process that imports a package (ours with what a fit needs) and ends: the fastest of some."""
     times = {}
     for package, what in (("numpy", "numpy"), ("evenodds", "evenodds; evenodds.fit")):
         runs = []

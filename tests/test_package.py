@@ -70,10 +70,11 @@ def test_the_public_names_are_those_listed():
         _ = eo.nothing
 
 
-def test_importing_loads_nothing_heavy():
-    code = f"import sys, evenodds; print([name for name in {LATE!r} if name in sys.modules])"
+@pytest.mark.parametrize(("use", "loaded"), [("evenodds", []), ("evenodds.fit", ["numpy"])])
+def test_importing_loads_nothing_heavy_and_a_fit_numpy_only(use, loaded):
+    code = f"import sys, evenodds; {use}; print([name for name in {LATE!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.strip() == str(loaded)
 
 
 def test_every_public_function_and_class_has_a_docstring():
