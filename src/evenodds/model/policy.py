@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +24,7 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import Orientation
 from evenodds.model.keys import Codes, GroupLike, encode, key_of, located
 from evenodds.model.roc import Point
+from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 
 __all__ = ["Policy", "check_policy", "describe", "odds_of", "rates_of"]
 
@@ -125,6 +128,33 @@ class Policy:
             _, keys = encode(group)  # refuses missing values
             raise UnknownGroupError(self.unknown([key for key in keys if key not in self.groups]))
         return codes[0] if scalar else codes
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The policy as plain data, as it is saved; its "fingerprint" tells one policy from another."""
+        return document_of(self.groups, self.group_curves, self.score_range, self.orientation, self.certificate)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the policy to a file, as JSON; `Policy.load` gives it back to the last bit."""
+        Path(path).write_text(written(self.document), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Policy:
+        """Read a policy from a file; a file that is cut off, changed or of a newer version is refused.
+
+        >>> import evenodds as eo, tempfile, pathlib
+        >>> policy = eo.fit(eo.datasets.credit_risk())
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "policy.json"
+        ...     policy.save(file)
+        ...     eo.Policy.load(file) == policy
+        True
+        """
+        return cls(**parts_of_policy(read_document(path)))
+
+    # -- in words ----------------------------------------------------------------------------------------------------
 
     @property
     def known(self) -> str:
