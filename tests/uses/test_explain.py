@@ -12,7 +12,25 @@ from evenodds.uses.explain import score_needed, scores_with
 from strategies import curves
 
 
-@given(curves(), st.floats(0, 1))
+@st.composite
+def any_curves(draw):
+    """Curves of every family, with plateaus and jumps, in both orientations."""
+    kind = draw(st.sampled_from(["smooth", "fixed", "optimal"]))
+    if kind == "smooth":
+        return draw(curves())
+    sign = draw(st.sampled_from([1, -1]))
+    orientation = "positive" if sign > 0 else "negative"
+    t0, width = draw(st.integers(-50, 50)), draw(st.integers(1, 40))
+    if kind == "fixed":
+        p = draw(st.floats(0.01, 0.99))
+        at_t0 = draw(st.none() | st.floats(0, 1).map(lambda share: share * p))
+        return eo.Curve("fixed", sign * t0, sign * (t0 + width), p, at_t0, orientation=orientation)
+    steps = draw(st.lists(st.integers(0, 3), min_size=3, max_size=8).filter(any))
+    odds = np.cumsum(steps) / (sum(steps) + draw(st.integers(0, 2)))
+    return eo.Curve.through(sign * (t0 + 2.0 * np.arange(odds.size)), odds, orientation=orientation)
+
+
+@given(any_curves(), st.floats(0, 1))
 def test_the_score_needed_is_the_least_that_suffices(curve, odds):
     sign = 1 if curve.orientation == "positive" else -1
     at = score_needed(curve, odds)
@@ -24,6 +42,29 @@ def test_the_score_needed_is_the_least_that_suffices(curve, odds):
         assert curve(at) >= odds - 1e-9
         before = at - sign * 1e-6 * max(1.0, curve.width, abs(at))
         assert curve(before) <= odds + 1e-9
+
+
+@given(any_curves(), st.integers(0, 40), st.integers(0, 3))
+def test_plateaus_are_found_from_end_to_end(curve, step, part):
+    if curve.family not in ("fixed", "optimal") or curve.is_constant:
+        return
+    sign = 1 if curve.orientation == "positive" else -1
+    score = curve.t0 + sign * step * (1, 0.5, 0.25, 2)[part]
+    odds = float(curve(score))
+    found = scores_with(curve, odds)
+    assert found is not None
+    grid = np.unique(np.concatenate([np.linspace(-120, 120, 9601), [score, curve.t0, curve.t1]]))
+    held = grid[np.abs(curve(grid) - odds) <= 1e-10]
+    lo, hi = sorted(found)
+    assert lo - 1e-6 <= held.min()
+    assert hi + 1e-6 >= held.max()
+    assert lo == -math.inf or lo >= held.min() - 0.025 - 1e-6
+    assert hi == math.inf or hi <= held.max() + 0.025 + 1e-6
+
+
+def test_scores_of_any_size():
+    assert score_needed(eo.Curve("fixed", 1e17, 1e17, 0), 1.0) == 1e17
+    assert scores_with(eo.Curve("fixed", 1e17, 1e17, 0), 0.0) == (-math.inf, 1e17)
 
 
 @given(curves(), st.floats(-10, 110))
@@ -98,7 +139,10 @@ def test_negative_orientation_is_told_downwards():
         ({"score": math.nan}, eo.OptionError, "score=nan is not allowed"),
         ({"score": "x"}, eo.OptionError, "score='x' is not allowed"),
         ({"group": "purple"}, eo.UnknownGroupError, "does not know the group 'purple'"),
-        ({"odds": [1.5]}, eo.OptionError, r"odds=\[1.5\] is not allowed"),
+        ({"odds": [1.5]}, eo.OptionError, "odds=1.5 is not allowed"),
+        ({"odds": 0.7}, eo.OptionError, "odds=0.7 is not allowed"),
+        ({"score": 10**400}, eo.OptionError, "score=1000"),
+        ({"score": np.complex128(1)}, eo.OptionError, "is not allowed"),
         ({"joint": 3}, eo.OptionError, "joint= must be a JointDistribution, got int"),
         ({"joint": eo.JointDistribution.from_counts({"x": ([1], [1], [1])})}, eo.DataError, "nobody of group 'white'"),
     ],
@@ -106,6 +150,14 @@ def test_negative_orientation_is_told_downwards():
 def test_bad_questions_are_refused(credit, options, error, text):
     with pytest.raises(error, match=text):
         eo.explain(eo.fit(credit, max_slope=0.1), **{"score": 50, "group": "white"} | options)
+
+
+def test_people_whose_scores_do_not_allow_the_rates_have_no_fixed_odds():
+    sharp = eo.JointDistribution.from_counts({"a": ([0, 1], [90, 10], [10, 90])})
+    blunt = eo.JointDistribution.from_counts({"a": ([0, 1], [60, 40], [40, 60])})
+    found = eo.explain(eo.fit(sharp), score=1, group="a", joint=blunt)
+    assert found.fixed is None
+    assert found.rank == 0.75
 
 
 def test_intersectional_groups_are_named_by_their_values():

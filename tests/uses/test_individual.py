@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 import tracemalloc
+from decimal import Decimal
 
 import gower as gower_package
 import numpy as np
@@ -210,9 +211,47 @@ def test_the_threshold_effect_is_the_largest_change(curve, within):
 
 def test_the_threshold_effect_of_a_jump_does_not_depend_on_the_distance():
     assert individual.threshold_effect(Curve("fixed", 20, 60, 0.3), 1e-6) == pytest.approx(0.7)
-    assert individual.threshold_effect(Curve("fixed", 20, 60, 0.3), 40.0) == pytest.approx(1.0)
+    assert individual.threshold_effect(Curve("fixed", 20, 60, 0.3), 40.0) == pytest.approx(0.7)  # 1 takes more than 40
+    assert individual.threshold_effect(Curve("fixed", 20, 60, 0.3), 40.001) == pytest.approx(1.0)
+    assert individual.threshold_effect(Curve("fixed", 30, 30, 0), 1e-30) == 1.0
+    assert individual.threshold_effect(Curve("linear", 0, 1, 0.5), 1e308) == 1.0
     assert individual.threshold_effect(Curve("linear", -math.inf, math.inf, 0.3), 5.0) == 0
     assert individual.odds_distance(Curve("linear", 0, 10, 0.5), 2, 4) == pytest.approx(0.2)
+
+
+def test_large_whole_numbers_and_large_offsets_lose_no_digit():
+    assert individual.hamming(np.array([[2**60], [2**60 + 1]]))[0, 1] == 1
+    ids = pd.DataFrame({"id": [2**60, 2**60 + 1]})
+    assert individual.gower(ids, categorical="id")[0, 1] == 1
+    far = [[1e15], [1e15 + 1], [1e15 + 3]]
+    np.testing.assert_allclose(individual.gower(far)[0] ** 2, [0, 1 / 3, 1], rtol=1e-12)
+    np.testing.assert_array_equal(individual.euclidean(far)[0], [0, 1, 3])
+    np.testing.assert_allclose(individual.euclidean([[1e308], [-1e308]])[0, 1], np.inf)
+    np.testing.assert_array_equal(individual.gower([[1e308], [-1e308]]), [[0, 1], [1, 0]])
+    big = individual.gower(pd.DataFrame({"n": [2**60, 2**60 + 1, 2**60 + 4]}))
+    np.testing.assert_allclose(big[0] ** 2, [0, 0.25, 1])
+
+
+def test_categories_of_numbers_are_discrete_and_decimals_are_numbers():
+    frame = pd.DataFrame({"c": pd.Categorical([1, 2, 9])})
+    assert individual.gower(frame)[0, 1] == 1
+    prices = pa.table({"d": pa.array([Decimal("1.5"), Decimal("2.5"), None, Decimal("5.5")], pa.decimal128(10, 2))})
+    np.testing.assert_allclose(individual.gower(prices)[0, [1, 3]] ** 2, [0.25, 1])
+    objects = np.array([[Decimal(1)], [Decimal(3)], [Decimal(2)]], dtype=object)
+    assert individual.gower(objects)[0, 2] ** 2 == pytest.approx(0.5)
+
+
+def test_of_the_same_people_those_treated_most_differently_come_first(monkeypatch):
+    for block in (1 << 22, 40):
+        monkeypatch.setattr(distances, "_BLOCK", block)
+        found = individual.scorer_lipschitz(np.zeros((30, 1)), np.arange(30.0), worst=2)
+        assert [pair.difference for pair in found.pairs] == [29, 28]
+        assert found.same_people == 30 * 29 / 2
+    small = individual.scorer_lipschitz([[0.0], [1e-9], [1e9]], [0, 1, 1e13], metric="euclidean")
+    assert small.value == pytest.approx(1e9)
+    assert math.isinf(individual.scorer_lipschitz([[0.0], [1e-310]], [0, 1], metric="euclidean").value)
+    few = individual.scorer_lipschitz([[0.0], [1.0]], [0, 1], metric="euclidean", worst=50)
+    assert len(few.pairs) == 1
 
 
 def test_twenty_thousand_people_fit_in_memory(monkeypatch):
@@ -237,7 +276,19 @@ def test_twenty_thousand_people_fit_in_memory(monkeypatch):
         (lambda: individual.gower([1, 2, 3]), "must have rows and columns"),
         (lambda: individual.gower(mixed(0, 0)), "X is empty"),
         (lambda: individual.gower(mixed(0, 3), categorical=["hom"]), "there is no column 'hom'"),
-        (lambda: individual.gower(mixed(0, 3), ranges={"age": 0.1}), "the range given is 0.1"),
+        (lambda: individual.gower(mixed(0, 3), ranges={"age": 0.1}), "more than 0.1"),
+        (lambda: individual.gower(mixed(0, 3), ranges={"age": -1}), "ranges=-1 is not allowed"),
+        (lambda: individual.gower(mixed(0, 3), ranges=[5]), "a dictionary of columns"),
+        (lambda: individual.gower(mixed(0, 3), categorical=5), "a list of columns"),
+        (lambda: individual.scorer_lipschitz([[1], [2]], [1, 2], metric="euclidean", ranges={0: 3}), "ranges= belongs"),
+        (lambda: individual.scorer_lipschitz([[1], [2]], [1e308, -1e308]), "beyond what can be compared"),
+        (lambda: individual.gower([[1], [2, 3]]), "all rows of one length"),
+        (lambda: individual.gower(np.array([["2020-01-01"]], dtype="M8[D]")), "has dates or times"),
+        (lambda: individual.gower(np.array([[10**400]], dtype=object)), "infinite values"),
+        (lambda: individual.hamming(pd.DataFrame({"l": [[1], [2]]})), "Column 'l' has values that cannot be told"),
+        (lambda: individual.gower(pd.DataFrame([[1, 2]], columns=["a", "a"])), "X cannot be read"),
+        (lambda: individual.threshold_effect(3, 1), "must be a Curve, got int"),
+        (lambda: individual.threshold_effect(Curve("linear", 0, 1, 0.5), 10**400), "within=1000"),
         (lambda: individual.gower(mixed(0, 3), ranges={"home": 1}), "no column of numbers 'home'"),
         (lambda: individual.gower(mixed(0, 3), mixed(0, 3)[["age"]]), "must have the same columns"),
         (

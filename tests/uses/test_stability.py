@@ -61,6 +61,18 @@ def test_the_holdout_settles_the_tolerance():
     assert "No number of people" in str(at_the_limit)
 
 
+def test_the_holdout_counts_people_and_not_weights():
+    score, group, label = people(4, 2000)
+    plain = eo.stability(eo.JointDistribution.from_arrays(score, group, label), draws=3).holdout(tolerance=0.1)
+    weight = np.where(group == "a", 100.0, 1.0)
+    joint = eo.JointDistribution.from_arrays(score, group, label, weight=weight)
+    weighted = eo.stability(joint, draws=3).holdout(tolerance=0.1)
+    shares = [need.by_group["b"] / need.people for need in (plain, weighted)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.01)
+    alone = eo.stability(eo.JointDistribution.from_arrays(score, ["a"] * 2000, label), draws=3)
+    assert "nothing to settle" in str(alone.holdout(tolerance=1e-200))
+
+
 def test_people_are_drawn_again_from_those_at_hand(monkeypatch):
     score, group, label = people(3, 3000)
     weight = np.random.default_rng(0).uniform(0.5, 2, 3000)
@@ -96,7 +108,14 @@ def test_options_of_fit_pass_through():
 
 @pytest.mark.parametrize(
     ("options", "text"),
-    [({"draws": 1}, "draws=1"), ({"draws": 2.5}, "draws=2.5"), ({"confidence": 2}, "confidence=2")],
+    [
+        ({"draws": 1}, "draws=1"),
+        ({"draws": 2.5}, "draws=2.5"),
+        ({"confidence": 2}, "confidence=2"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": True}, "seed=True"),
+        ({"seed": "x"}, "seed='x'"),
+    ],
 )
 def test_options_are_checked(options, text):
     with pytest.raises(eo.OptionError, match=text):

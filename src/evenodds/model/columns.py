@@ -67,6 +67,9 @@ def check_amounts(name: str, values: Floats) -> None:
     if values.size and values.max() > HUGE:
         msg = f"{name} has values up to {values.max():g}, too large to add up. Hint: rescale."
         raise DataError(msg)
+    if values.size and 0 < values.max() < 1 / HUGE:
+        msg = f"{name} has values up to {values.max():g} only, too small to square. Hint: rescale."
+        raise DataError(msg)
 
 
 def labels_of(name: str, values: ArrayLike, positive_label: object = None) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from evenodds.errors import DataError
 from evenodds.geometry.moments import Moments, SplitMoments
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["Group", "Table", "check_sides", "effective_people", "locked"]
+__all__ = ["Group", "Table", "check_sides", "effective_people", "kish", "locked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,21 +27,29 @@ class Table:
     scores: Floats
     negatives: Floats
     positives: Floats
+    squares: tuple[Floats, Floats] | None = None
+    """Sums of squared weights of the negatives and of the positives; None where weights are numbers of people."""
 
     @classmethod
-    def merged(cls, scores: Floats, negatives: Floats, positives: Floats) -> Table:
+    def merged(
+        cls, scores: Floats, negatives: Floats, positives: Floats, squares: tuple[Floats, Floats] | None = None
+    ) -> Table:
         """Merge ties, and drop scores that nobody has."""
         seen = negatives + positives > 0
         distinct, tie = np.unique(scores[seen], return_inverse=True)
-        sides = (np.bincount(tie, side[seen], minlength=distinct.size) for side in (negatives, positives))
-        return cls(locked(distinct), *(locked(side.astype(np.float64)) for side in sides))
+
+        def summed(side: Floats) -> Floats:
+            return locked(np.bincount(tie, side[seen], minlength=distinct.size).astype(np.float64))
+
+        both = None if squares is None else (summed(squares[0]), summed(squares[1]))
+        return cls(locked(distinct), summed(negatives), summed(positives), both)
 
     @classmethod
     def of_sides(cls, scores: Sequence[Floats], weights: Sequence[Floats]) -> Table:
-        """The table of negatives and positives who are listed apart."""
+        """The table of weighted negatives and positives who are listed apart."""
         none = [np.zeros(side.size) for side in weights]
         negatives, positives = np.concatenate([weights[0], none[1]]), np.concatenate([none[0], weights[1]])
-        return cls.merged(np.concatenate(scores), negatives, positives)
+        return cls.merged(np.concatenate(scores), negatives, positives, (negatives**2, positives**2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +154,17 @@ class Group:
         return Moments(self.scores, np.stack([self.negatives, self.positives]), totals)
 
 
+def kish(sums: Floats, squares: Floats) -> Floats:
+    """Kish's numbers of equally weighted people who would tell as much, from sums of weights and of their squares."""
+    return np.divide(sums**2, squares, out=np.zeros(sums.shape), where=squares > 0)
+
+
 def effective_people(group: Group) -> float:
     """Kish's number of a whole group from those of its negatives and its positives."""
-    totals = (group.negative_total, group.positive_total)
-    squares = sum(total**2 / number for total, number in zip(totals, group.people, strict=True) if number > 0)
-    return group.total**2 / squares if squares > 0 else 0.0
+    if not group.total > 0:
+        return 0.0
+    shares = (group.negative_total / group.total, group.positive_total / group.total)
+    return 1 / sum(share**2 / number for share, number in zip(shares, group.people, strict=True) if number > 0)
 
 
 def check_sides(key: str, negatives: float, positives: float) -> None:

@@ -16,7 +16,7 @@ from evenodds.geometry import threads
 from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.threads import by_threads
-from evenodds.model.groups import Group, Table, check_sides, locked
+from evenodds.model.groups import Group, Table, check_sides, kish, locked
 from evenodds.model.keys import Codes
 
 __all__ = ["LARGE", "group_of_sides", "groups_of"]
@@ -54,9 +54,10 @@ def groups_of(
     counted = _counted(scores, part, weights, 2 * len(keys))
     if counted is not None:
         at, sums, squares = counted
+        both = [slice(2 * i, 2 * i + 2) for i in range(len(keys))]
         return [
-            _of_counts(key, sign * at, sums[:, 2 * i : 2 * i + 2], squares[2 * i : 2 * i + 2], one_sided)
-            for i, key in enumerate(keys)
+            _of_counts(key, sign * at, sums[:, own], None if squares is None else squares[:, own], one_sided)
+            for key, own in zip(keys, both, strict=True)
         ]
     columns = [scores] if weights is None else [scores, weights]
     parted, bounds = _partitioned(columns, part, 2 * len(keys))
@@ -82,8 +83,10 @@ def _blocks(rows: range, size: int = _BLOCK) -> list[slice]:
 # -- whole numbers -----------------------------------------------------------------------------------------------------
 
 
-def _counted(scores: Floats, part: Parts, weights: Floats | None, parts: int) -> tuple[Floats, Floats, Floats] | None:
-    """If all scores are whole numbers near each other: the numbers, weights by number and part, squares by part."""
+def _counted(
+    scores: Floats, part: Parts, weights: Floats | None, parts: int
+) -> tuple[Floats, Floats, Floats | None] | None:
+    """If all scores are whole numbers near each other: the numbers, weights by number and part, and their squares."""
     first = scores[:_BLOCK]
     if not (first == np.rint(first)).all():
         return None
@@ -94,7 +97,7 @@ def _counted(scores: Floats, part: Parts, weights: Floats | None, parts: int) ->
     ranges = _ranges(scores.size)
 
     def count(thread: int) -> tuple[Floats, Floats] | None:
-        sums, squares = np.zeros(steps * parts), np.zeros(parts)
+        sums, squares = np.zeros(steps * parts), np.zeros(steps * parts if weights is not None else 0)
         for rows in _blocks(ranges[thread]):
             offset = scores[rows] - lo
             cell = offset.astype(np.intp)
@@ -106,21 +109,22 @@ def _counted(scores: Floats, part: Parts, weights: Floats | None, parts: int) ->
                 sums += np.bincount(cell, minlength=sums.size)
             else:
                 sums += np.bincount(cell, weights[rows], minlength=sums.size)
-                squares += np.bincount(part[rows], weights[rows] ** 2, minlength=parts)
+                squares += np.bincount(cell, weights[rows] ** 2, minlength=sums.size)
         return sums, squares
 
     found = [one for one in by_threads(count, range(len(ranges))) if one is not None]
     if len(found) < len(ranges):
         return None
     sums = np.sum([one[0] for one in found], axis=0).reshape(steps, parts)
-    squares = sums.sum(axis=0) if weights is None else np.sum([one[1] for one in found], axis=0)
+    squares = None if weights is None else np.sum([one[1] for one in found], axis=0).reshape(steps, parts)
     return lo + np.arange(steps, dtype=np.float64), sums, squares
 
 
-def _of_counts(key: str, scores: Floats, weights: Floats, squares: Floats, one_sided: bool) -> Group:  # noqa: FBT001
+def _of_counts(key: str, scores: Floats, weights: Floats, squares: Floats | None, one_sided: bool) -> Group:  # noqa: FBT001
     sums = weights.sum(axis=0)
-    people = np.divide(sums**2, squares, out=np.zeros(2), where=squares > 0)  # Kish
-    table = Table.merged(scores, weights[:, 0], weights[:, 1])
+    own = None if squares is None else (squares[:, 0], squares[:, 1])
+    people = sums if squares is None else kish(sums, squares.sum(axis=0))
+    table = Table.merged(scores, weights[:, 0], weights[:, 1], own)
     return Group.of_table(key, table, (float(people[0]), float(people[1])), one_sided=one_sided)
 
 
@@ -187,7 +191,7 @@ def group_of_sides(
     totals = [float(at.size if w is None else np.cumsum(w)[-1]) if at.size else 0.0 for at, w in sides]
     if not one_sided:
         check_sides(key, totals[0], totals[1])
-    people = (_kish(*negatives), _kish(*positives))
+    people = (_people(*negatives), _people(*positives))
     size = negatives[0].size + positives[0].size
     if size > LARGE and min(totals) > 0 and sum(_distinct(at) for at, _ in sides) * _TIED > size:
         moments = tuple(
@@ -210,9 +214,7 @@ def _distinct(scores: Floats) -> int:
     return int(np.count_nonzero(scores[1:] != scores[:-1])) + 1
 
 
-def _kish(scores: Floats, weights: Floats | None) -> float:
-    """The number of equally weighted people who would tell as much."""
+def _people(scores: Floats, weights: Floats | None) -> float:
     if weights is None or not weights.size:
         return float(scores.size)
-    scaled = weights / weights.max()
-    return float(scaled.sum() ** 2 / (scaled**2).sum())
+    return float(kish(np.array([weights.sum()]), np.array([(weights**2).sum()]))[0])

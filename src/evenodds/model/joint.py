@@ -14,7 +14,7 @@ from evenodds.errors import DataError, OptionError, one_of
 from evenodds.frames import is_lazy, opened
 from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
 from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
-from evenodds.model.groups import Group, Table, check_sides
+from evenodds.model.groups import Group, Table, check_sides, kish
 from evenodds.model.intake import groups_of
 from evenodds.model.keys import GroupLike, encode, owners
 
@@ -193,9 +193,10 @@ class JointDistribution:
         for code, key in enumerate(cells.keys):
             rows = cells.codes == code
             negatives, positives = cells.weights[:, rows]
-            sums, squares = cells.weights[:, rows].sum(axis=1), cells.squares[:, rows].sum(axis=1)
-            people = np.divide(sums**2, squares, out=np.zeros(2), where=squares > 0)  # Kish
-            table = Table.merged(sign * cells.scores[rows], negatives, positives)
+            squares = cells.squares[:, rows]
+            people = kish(cells.weights[:, rows].sum(axis=1), squares.sum(axis=1))
+            own = None if np.array_equal(squares, cells.weights[:, rows]) else (squares[0], squares[1])
+            table = Table.merged(sign * cells.scores[rows], negatives, positives, own)
             members.append(Group.of_table(key, table, (float(people[0]), float(people[1])), one_sided=keep))
         return cls._checked(members, orientation, resolution)
 

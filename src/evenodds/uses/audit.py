@@ -12,12 +12,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from evenodds.errors import DataError, EvenoddsWarning, OptionError
+from evenodds.errors import DataError, EvenoddsWarning, one_of
 from evenodds.frames import frame_of
 from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
@@ -29,25 +28,25 @@ from evenodds.uses.drift import Drift, drift_of
 from evenodds.uses.intervals import (
     Estimate,
     Sample,
-    check_confidence,
+    confidence_of,
     critical_value,
     difference,
     largest,
     mean_interval,
     ratio,
-    simultaneous_value,
     smallest,
+    value_for_verdicts,
 )
 from evenodds.uses.metrics import IndividualOdds, individual_odds
 from evenodds.uses.outcomes import RATES, outcomes_of
 from evenodds.uses.resampling import percentiles, resampled_rates
+from evenodds.values import Frozen, number_of, whole_number_of
 
 __all__ = ["Audit", "Confusion", "GroupAudit", "Pair", "Verdict", "audit"]
 
 _FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
 _NAMES = {"fpr": "false positive rate", "tpr": "true positive rate", "selection_rate": "selection rate"}
-_USED = 0.8  # of the errors that are allowed; the rest is for variances that are only estimates
 _MANY = 20  # groups that are listed one by one
 
 
@@ -65,6 +64,10 @@ class Verdict(str):
 
     def __bool__(self) -> bool:
         return self == "pass"
+
+    def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]
+        """What a copy is made of."""
+        return str(self), self.reasons
 
     def __repr__(self) -> str:
         return f"Verdict({str(self)!r}: {' '.join(self.reasons)})"
@@ -138,8 +141,8 @@ class Audit:
     """Groups of the policy of which the data have nobody."""
     unknown: Mapping[str, float]
     """Groups in the data that the policy does not know, and their weight: nobody of these is in any figure."""
-    drift: Mapping[str, Drift] | None = None
-    """Each group against the people of the fit, if these were given."""
+    drift: Mapping[str, Drift | None] | None = None
+    """Each group against the people of the fit, if these were given; None for a group that they lack."""
     before: Audit | None = None
     """The same figures of what was in use before, if that was given."""
     changes: Mapping[str, Mapping[str, Estimate]] | None = None
@@ -152,7 +155,7 @@ class Audit:
     @property
     def groups(self) -> Mapping[str, GroupAudit]:
         """Each group's figures."""
-        return MappingProxyType({figures.group: figures for figures in self.by_group})
+        return Frozen({figures.group: figures for figures in self.by_group})
 
     @property
     def one_sided(self) -> tuple[str, ...]:
@@ -161,20 +164,24 @@ class Audit:
 
     # -- between groups --------------------------------------------------------------------------------------------
 
-    def pairs(self, rate: str, *, rates: int = 1) -> tuple[Pair, ...]:
-        """All pairs of groups in a rate; `rates` is in how many rates they shall hold at once."""
+    def pairs(self, rate: str) -> tuple[Pair, ...]:
+        """All pairs of groups in a rate: "fpr", "tpr", "fnr", "tnr", "accuracy" or "selection_rate"."""
+        return self._pairs(one_of("rate", rate, (*RATES, *_RATE_OF)), 1)
+
+    def _pairs(self, rate: str, rates: int) -> tuple[Pair, ...]:
+        """The same so that they hold at once in several rates."""
         name = _RATE_OF.get(rate, rate)
-        critical = simultaneous_value(1 - _USED * (1 - self.confidence), len(self.by_group), rates)
+        critical = value_for_verdicts(self.confidence, len(self.by_group), rates)
         own = {g.group: mean_interval(g.samples[name], critical) for g in self.by_group}
         if rate in _RATE_OF:
             own = {group: estimate.complement for group, estimate in own.items()}
         return tuple(Pair(a, b, difference(own[a], own[b]), ratio(own[a], own[b])) for a, b in combinations(own, 2))
 
     def _largest(self, *rates: str) -> Estimate:
-        return largest([pair.difference for rate in rates for pair in self.pairs(rate, rates=len(rates))])
+        return largest([pair.difference for rate in rates for pair in self._pairs(rate, len(rates))])
 
     def _smallest(self, *rates: str) -> Estimate:
-        return smallest([pair.ratio for rate in rates for pair in self.pairs(rate, rates=len(rates))])
+        return smallest([pair.ratio for rate in rates for pair in self._pairs(rate, len(rates))])
 
     @property
     def equalized_odds_difference(self) -> Estimate:
@@ -218,6 +225,7 @@ class Audit:
 
     def extremes(self, figure: str) -> tuple[str, str]:
         """The groups with the smallest and the largest value of a figure such as "tpr"."""
+        one_of("figure", figure, _FIGURES)
         known = [g for g in self.by_group if not math.isnan(getattr(g, figure).value)]
         by = sorted(known, key=lambda g: float(getattr(g, figure)))
         return by[0].group, by[-1].group
@@ -238,11 +246,9 @@ class Audit:
         constraints : str, optional
             Another constraint than the one that the policy was fitted for.
         """
-        if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance <= 1:
-            msg = f"tolerance={tolerance!r} is not allowed. Allowed: a number from 0 to 1, the largest difference."
-            raise OptionError(msg)
+        tolerance = number_of("tolerance", tolerance, "a number from 0 to 1, the largest difference", low=0, high=1)
         rates = constraint_of(self.constraints if constraints is None else constraints, 0.0).rates
-        found = [(_NAMES[rate], pair) for rate in rates for pair in self.pairs(rate, rates=len(rates))]
+        found = [(_NAMES[rate], pair) for rate in rates for pair in self._pairs(rate, len(rates))]
         over = [
             f"The {rate} of {pair.one!r} and {pair.other!r} differs by {_size(pair.difference)}."
             for rate, pair in found
@@ -250,16 +256,17 @@ class Audit:
         ]
         if over:
             return Verdict("fail", over)
-        open_ends = self._open_ends()
+        open_ends = self.open_ends
         spread = largest([pair.difference for _, pair in found])
-        if not open_ends and spread.high < tolerance:
+        if not open_ends and spread.high <= tolerance:
             return Verdict("pass", [f"No two groups differ by more than {spread.high:.4f}."])
-        if spread.high >= tolerance:
+        if spread.high > tolerance:
             open_ends.append(f"The largest difference is {spread}, the tolerance {tolerance:g}: it takes more people.")
         return Verdict("undecided", open_ends)
 
-    def _open_ends(self) -> list[str]:
-        """What an audit cannot tell because people are not there."""
+    @property
+    def open_ends(self) -> list[str]:
+        """What the audit cannot tell because people are not there; the verdict is not "pass" while there are any."""
         told = [f"Group {group!r} of the policy is not in the data." for group in self.missing]
         told += [
             f"Group {group!r} is not known to the policy: {people:g} people." for group, people in self.unknown.items()
@@ -268,6 +275,10 @@ class Audit:
             g = self.groups[group]
             told.append(f"Group {group!r} has {g.negatives:g} negatives and {g.positives:g} positives.")
         return told
+
+    @property
+    def _without_drift(self) -> list[str]:
+        return [group for group, drift in (self.drift or {}).items() if drift is None]
 
     # -- for reading -----------------------------------------------------------------------------------------------
 
@@ -279,6 +290,8 @@ class Audit:
         for (group, rate), estimate in (self.resampled or {}).items():
             rows.append(("bootstrap", rate, group, "", *_numbers(estimate)))
         for group, d in (self.drift or {}).items():
+            if d is None:
+                continue
             rows.append(("drift", "stability_index", group, "", d.stability_index, 0.0, d.stability_index_by_chance))
             rows.append(
                 ("drift", "kolmogorov_smirnov", group, "", d.kolmogorov_smirnov, 0.0, d.kolmogorov_smirnov_by_chance)
@@ -333,8 +346,9 @@ class Audit:
             low, high = self.extremes("selection_rate")
             lines.append(f"  most and least often selected: {high} and {low}")
         lines.append(str(self.individual_odds))
-        lines += [_told(d) for d in (self.drift or {}).values() if d.scores_changed or d.base_rate_changed]
-        lines += [f"Open: {text}" for text in self._open_ends()]
+        lines += [_told(d) for d in (self.drift or {}).values() if d and (d.scores_changed or d.base_rate_changed)]
+        lines += [f"Drift of group {group!r}: the people of the fit lack it." for group in self._without_drift]
+        lines += [f"Open: {text}" for text in self.open_ends]
         return "\n".join(lines)
 
 
@@ -427,52 +441,46 @@ def audit(
     0.0218 [0.0000, 0.0553]
     """
     check_policy(policy)
-    _check_options(joint, confidence, bootstrap, seed)
+    check_is_joint(joint, "The second argument")
+    confidence = confidence_of(confidence)
+    bootstrap, seed = whole_number_of("bootstrap", bootstrap), whole_number_of("seed", seed)
     policy.check_orientation(joint.orientation)
     there = {member.key: member for member in (*joint.members, *joint.one_sided)}
     known = [there[group] for group in policy.groups if group in there]
     unknown = {key: member.total for key, member in there.items() if key not in policy.curves}
-    if not known:
-        msg = f"There is nobody to audit. {policy.unknown(sorted(unknown))}"
+    if not any(member.total > 0 for member in known):
+        msg = f"There is nobody to audit. {policy.unknown(sorted(unknown)) if unknown else ''}".strip()
         raise DataError(msg)
     earlier = None if before is None else curves_before(before, policy, [member.key for member in known])
-    made = _audit_of(policy.curves, known, policy.score_range, confidence, policy.certificate.constraints)
     made = replace(
-        made,
+        _audit_of(policy.curves, known, policy.score_range, confidence, policy.certificate.constraints),
         missing=tuple(group for group in policy.groups if group not in there),
-        unknown=MappingProxyType(unknown),
+        unknown=Frozen(unknown),
     )
-    for text in made._open_ends():  # noqa: SLF001 its own module
-        warnings.warn(f"{text} The audit's verdict stays open.", EvenoddsWarning, stacklevel=2)
     if earlier is not None:
         old = _audit_of(earlier, known, policy.score_range, confidence, made.constraints)
         made = replace(
             made,
             before=replace(old, missing=made.missing, unknown=made.unknown),
-            changes=MappingProxyType(
-                {m.key: _changes(m, policy.curves[m.key], earlier[m.key], confidence) for m in known}
-            ),
+            changes=Frozen({m.key: _changes(m, policy.curves[m.key], earlier[m.key], confidence) for m in known}),
         )
     if reference is not None:
         check_is_joint(reference, "reference=")
         policy.check_orientation(reference.orientation)
-        fitted = {member.key: member for member in reference.members}
-        drift = {m.key: drift_of(m, fitted[m.key], confidence) for m in known if m.key in fitted and m.total > 0}
-        made = replace(made, drift=MappingProxyType(drift))
+        made = replace(made, drift=_drift(known, reference, confidence))
+    for text in made.open_ends:
+        warnings.warn(text, EvenoddsWarning, stacklevel=2)
     if bootstrap:
         drawn = resampled_rates(policy.curves, known, bootstrap, np.random.default_rng(seed))
-        found = {key: percentiles(values, confidence) for key, values in drawn.items()}
-        made = replace(made, resampled=MappingProxyType(found))
+        made = replace(made, resampled=Frozen({key: percentiles(values, confidence) for key, values in drawn.items()}))
     return made
 
 
-def _check_options(joint: object, confidence: float, bootstrap: int, seed: int) -> None:
-    check_is_joint(joint, "The second argument")
-    check_confidence(confidence)
-    for name, value in (("bootstrap", bootstrap), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-            msg = f"{name}={value!r} is not allowed. Allowed: a whole number from 0 on."
-            raise OptionError(msg)
+def _drift(known: Sequence[Group], reference: JointDistribution, confidence: float) -> Frozen[str, Drift | None]:
+    fitted = {member.key: member for member in (*reference.members, *reference.one_sided) if member.total > 0}
+    return Frozen(
+        {m.key: drift_of(m, fitted[m.key], confidence) if m.key in fitted else None for m in known if m.total > 0}
+    )
 
 
 def _audit_of(
@@ -487,8 +495,11 @@ def _audit_of(
     shares = np.array([people for _, people in right]) / sum(people for _, people in right)
     means = np.array([sample.mean for sample, _ in right])
     mean = float(shares @ means)
-    variance = float(shares @ (np.array([sample.variance for sample, _ in right]) + (means - mean) ** 2))
-    number = 1 / float(np.sum(shares**2 / np.array([sample.people for sample, _ in right])))
+    numbers = np.array([sample.people for sample, _ in right])
+    number = 1 / float(np.sum(shares**2 / numbers))
+    # Within groups, and between them, had other people been there.
+    within = float(np.sum(shares**2 * [sample.variance for sample, _ in right] / numbers))
+    variance = within * number + float(shares @ (means - mean) ** 2)
     return Audit(
         tuple(measured),
         confidence,
@@ -496,7 +507,7 @@ def _audit_of(
         mean_interval(Sample(mean, variance, number), critical_value(confidence)),
         individual_odds(curves, score_range),
         (),
-        MappingProxyType({}),
+        Frozen({}),
     )
 
 
@@ -512,7 +523,7 @@ def _measured(member: Group, curve: Curve, score_range: tuple[float, float], cri
         **{name: mean_interval(sample, critical) for name, sample in samples.items()},
         lipschitz=curve.lipschitz,
         confusion=Confusion(yes[1], yes[0], negatives.total - yes[0], positives.total - yes[1]),
-        samples=MappingProxyType(samples),
+        samples=Frozen(samples),
     )
 
 
@@ -520,4 +531,4 @@ def _changes(member: Group, after: Curve, before: Curve, confidence: float) -> M
     """What a change of curves does to a group's rates, from the change of each person's odds."""
     samples = outcomes_of(member, after).changes(outcomes_of(member, before))
     critical = critical_value(confidence)
-    return MappingProxyType({rate: mean_interval(sample, critical) for rate, sample in samples.items()})
+    return Frozen({rate: mean_interval(sample, critical) for rate, sample in samples.items()})

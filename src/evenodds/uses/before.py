@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from evenodds.errors import OptionError, UnknownGroupError
+from evenodds.errors import UnknownGroupError
 from evenodds.model.curves import Curve
 from evenodds.model.policy import Policy
+from evenodds.values import number_of
 
 __all__ = ["curves_before"]
 
@@ -22,9 +20,7 @@ def curves_before(before: Policy | float, policy: Policy, groups: Sequence[str])
         if lacking:
             msg = f"before=: {before.unknown(lacking)}"
             raise UnknownGroupError(msg)
-        return before.curves
-    if isinstance(before, bool) or not isinstance(before, (int, float, np.number)) or not math.isfinite(before):
-        msg = f"before={before!r} is not allowed. Allowed: a policy, or a score, the single threshold of everybody."
-        raise OptionError(msg)
-    threshold = Curve("fixed", float(before), float(before), 0.0, orientation=policy.orientation)
-    return dict.fromkeys(groups, threshold)
+        return {group: before.curves[group] for group in groups}
+    allowed = "a policy, or a score, the single threshold of everybody"
+    threshold = number_of("before", before, allowed)
+    return dict.fromkeys(groups, Curve("fixed", threshold, threshold, 0.0, orientation=policy.orientation))

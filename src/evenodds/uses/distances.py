@@ -5,21 +5,25 @@ Rows are compared block by block, so that what is needed beside the answer stays
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from decimal import Decimal
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import DataError, OptionError, one_of
+from evenodds.errors import DataError, EvenoddsError, OptionError, one_of
 from evenodds.frames import array_of, coded, columns_of, is_missing, refuse_masked
 from evenodds.geometry.pieces import Floats
+from evenodds.values import number_of
 
 __all__ = ["METRICS", "People", "euclidean", "gower", "hamming", "people_of"]
 
 METRICS = ("euclidean", "gower", "hamming")
 _BLOCK = 1 << 22  # pairs at a time
+_EXACT = 2**53  # whole numbers below this are floats
 
 Rows = slice | NDArray[np.intp]
 Between = Callable[[Rows, Rows], Floats]
@@ -146,69 +150,125 @@ def _matrix(metric: str, X: Any, Z: Any, **options: Any) -> Floats:  # noqa: N80
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """One column: numbers with NaN for what is missing, or values of any kind."""
+    """One column: its values, and what they are as numbers, NaN for what is missing, if that is what they are."""
 
     name: Any
     values: NDArray[Any]
-    is_number: bool
+    numbers: Floats | None = None
 
     def codes(self) -> tuple[NDArray[np.signedinteger], bool]:
         """The values by number, -1 for what is missing, and whether something is."""
-        codes, _ = coded(self.values)
+        try:
+            codes, _ = coded(self.values)
+        except DataError:
+            msg = (
+                f"Column {self.name!r} has values that cannot be told apart, such as lists. Hint: turn them into text."
+            )
+            raise DataError(msg) from None
         return codes, bool(codes.size and codes.min() < 0)
 
 
 def _columns(table: Any, categorical: Sequence[Any] | None) -> list[_Column]:
     """The columns of a frame or an array, numbers told from all else."""
     refuse_masked("X", table)
-    native = columns_of(table)
+    native = _native_columns(table)
     if native is not None:
         found = [_frame_column(column) for column in native]
     else:
-        array = np.asarray(table)
-        if array.ndim != 2:  # noqa: PLR2004 rows and columns
-            msg = f"X must have rows and columns, got an array of shape {array.shape}."
-            raise DataError(msg)
+        array = _array(table)
         found = [_array_column(i, array[:, i]) for i in range(array.shape[1])]
     if not found or not found[0].values.size:
         msg = "X is empty: distances need at least one row and one column."
         raise DataError(msg)
-    names = [column.name for column in found]
-    for name in categorical or ():
-        if name not in names:
-            msg = f"categorical={categorical!r}: there is no column {name!r}. Columns: {', '.join(map(str, names))}."
+    discrete = _names(categorical, [column.name for column in found])
+    return [replace(column, numbers=None) if column.name in discrete else column for column in found]
+
+
+def _native_columns(table: Any) -> list[Any] | None:
+    try:
+        return columns_of(table)
+    except EvenoddsError:
+        raise
+    except Exception as reason:  # noqa: BLE001 such as two columns of one name, which each library refuses by itself
+        msg = f"X cannot be read: {reason}"
+        raise DataError(msg) from None
+
+
+def _array(table: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(table)
+    except ValueError:
+        array = np.zeros(0)
+    if array.ndim != 2:  # noqa: PLR2004 rows and columns
+        msg = (
+            f"X must have rows and columns, all rows of one length; got {type(table).__name__} of shape {array.shape}."
+        )
+        raise DataError(msg)
+    return array
+
+
+def _names(categorical: Sequence[Any] | None, known: list[Any]) -> set[Any]:
+    """Which columns are discrete all the same."""
+    if categorical is None:
+        return set()
+    wanted = [categorical] if isinstance(categorical, str) else categorical
+    if not isinstance(wanted, (list, tuple, set, np.ndarray)):
+        msg = f"categorical={categorical!r} is not allowed. Allowed: a list of columns."
+        raise OptionError(msg)
+    for name in wanted:
+        if name not in known:
+            msg = f"categorical={categorical!r}: there is no column {name!r}. Columns: {', '.join(map(str, known))}."
             raise OptionError(msg)
-    discrete = set(categorical or ())
-    return [replace(column, is_number=column.is_number and column.name not in discrete) for column in found]
+    return set(wanted)
 
 
 def _frame_column(column: Any) -> _Column:
     if column.dtype.is_temporal():
-        msg = f"Column {column.name!r} has dates or times, which have no distance here. Hint: turn them into numbers."
-        raise DataError(msg)
+        _refuse_times(column.name)
+    if column.dtype.is_decimal():
+        return _array_column(column.name, np.array([*column.to_list(), None], dtype=object)[:-1])
     if column.dtype.is_numeric():
-        return _number_column(column.name, array_of(column.to_native()))
-    return _array_column(column.name, np.array([*column.to_list(), None], dtype=object)[:-1])
+        values = array_of(column.to_native())
+        return _Column(column.name, values, _numbers(column.name, values))
+    values = np.array([*column.to_list(), None], dtype=object)[:-1]
+    # A column of objects may hold numbers; text, categories and truth values never are.
+    return _array_column(column.name, values) if str(column.dtype) == "Object" else _Column(column.name, values)
 
 
 def _array_column(name: Any, values: NDArray[Any]) -> _Column:
+    if values.dtype.kind in "mM":
+        _refuse_times(name)
     if values.dtype.kind in "iuf":
-        return _number_column(name, values)
+        return _Column(name, values, _numbers(name, values))
     if values.dtype == object and all(is_missing(value) or _is_number(value) for value in values):
-        return _number_column(name, np.array([np.nan if is_missing(value) else value for value in values], np.float64))
-    return _Column(name, values.astype(object), is_number=False)
+        try:
+            numbers = np.array([np.nan if is_missing(value) else float(value) for value in values])
+        except OverflowError:
+            numbers = np.array([np.inf])
+        return _Column(name, values, _numbers(name, numbers))
+    return _Column(name, values.astype(object))
+
+
+def _refuse_times(name: Any) -> NoReturn:
+    msg = f"Column {name!r} has dates or times, which have no distance here. Hint: turn them into numbers."
+    raise DataError(msg)
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+    return isinstance(value, (int, float, np.number, Decimal)) and not isinstance(value, (bool, np.bool_))
 
 
-def _number_column(name: Any, values: NDArray[Any]) -> _Column:
+def _numbers(name: Any, values: NDArray[Any]) -> Floats:
+    """Values as floats; large whole numbers less the smallest, so that their differences stay exact."""
+    if values.dtype.kind in "iu" and values.size:
+        lowest = values.min()
+        if int(values.max()) - int(lowest) < _EXACT:
+            return np.asarray((values - lowest).astype(np.float64))
     numbers = np.asarray(values, dtype=np.float64)
     if np.isinf(numbers).any():
         msg = f"Column {name!r} has infinite values."
         raise DataError(msg)
-    return _Column(name, numbers, is_number=True)
+    return numbers
 
 
 def _stacked(upper: list[_Column], lower: list[_Column]) -> list[_Column]:
@@ -220,10 +280,11 @@ def _stacked(upper: list[_Column], lower: list[_Column]) -> list[_Column]:
         raise DataError(msg)
     both = []
     for one, other in zip(upper, lower, strict=True):
-        if one.is_number != other.is_number:
+        if (one.numbers is None) != (other.numbers is None):
             msg = f"Column {one.name!r} has numbers in one table and other values in the other."
             raise DataError(msg)
-        both.append(replace(one, values=np.concatenate([one.values, other.values])))
+        values = np.concatenate([one.values, other.values])
+        both.append(_Column(one.name, values, None if one.numbers is None else _numbers(one.name, values)))
     return both
 
 
@@ -238,27 +299,38 @@ def _complete(metric: str, column: _Column, *, missing: bool) -> None:
         raise DataError(msg)
 
 
-def _euclidean(columns: Sequence[_Column], _: object) -> Between:
+def _euclidean(columns: Sequence[_Column], ranges: Mapping[Any, float] | None) -> Between:
+    _refuse_ranges("Euclidean", ranges)
+    values = []
     for column in columns:
-        if not column.is_number:
+        if column.numbers is None:
             msg = f"Column {column.name!r} is not a number, which the Euclidean distance needs. Hint: gower takes both."
             raise DataError(msg)
-        _complete("Euclidean", column, missing=bool(np.isnan(column.values).any()))
-    # Squares of numbers near 1 can neither overflow nor vanish.
-    scale = max(float(np.abs(column.values).max()) for column in columns) or 1.0
-    values = [column.values / scale for column in columns]
+        _complete("Euclidean", column, missing=bool(np.isnan(column.numbers).any()))
+        values.append(column.numbers)
+    # Times a power of 2: squares of numbers up to 1 cannot overflow, and no digit changes.
+    power = math.frexp(max(float(np.abs(value).max()) for value in values))[1]
+    values = [np.ldexp(value, -power) for value in values]
 
     def between(rows: Rows, others: Rows) -> Floats:
         total = np.zeros((values[0][rows].size, values[0][others].size))
         for value in values:
             apart = np.subtract.outer(value[rows], value[others])
             total += np.square(apart, out=apart)
-        return scale * np.sqrt(total, out=total)
+        with np.errstate(over="ignore"):  # some are farther apart than floats reach
+            return np.ldexp(np.sqrt(total, out=total), power)
 
     return between
 
 
-def _hamming(columns: Sequence[_Column], _: object) -> Between:
+def _refuse_ranges(metric: str, ranges: object) -> None:
+    if ranges is not None:
+        msg = f"ranges= belongs to Gower's distance; the {metric} distance has none."
+        raise OptionError(msg)
+
+
+def _hamming(columns: Sequence[_Column], ranges: Mapping[Any, float] | None) -> Between:
+    _refuse_ranges("Hamming", ranges)
     values = []
     for column in columns:
         codes, missing = column.codes()
@@ -274,22 +346,30 @@ def _hamming(columns: Sequence[_Column], _: object) -> Between:
     return between
 
 
-def _gower(columns: Sequence[_Column], ranges: Mapping[Any, float] | None) -> Between:
+def _gower(columns: Sequence[_Column], ranges: Any) -> Between:
+    if ranges is not None and not isinstance(ranges, Mapping):
+        msg = f"ranges={ranges!r} is not allowed. Allowed: a dictionary of columns and their ranges."
+        raise OptionError(msg)
     known = dict(ranges or {})
     numbers, discrete = [], []
     for column in columns:
-        if not column.is_number:
+        if column.numbers is None:
             codes, some_missing = column.codes()
             discrete.append((codes, codes >= 0 if some_missing else None))
             continue
-        there = ~np.isnan(column.values)
-        span = float(np.ptp(column.values[there])) if there.any() else 0.0
-        wanted = known.pop(column.name, span)
-        if isinstance(wanted, bool) or not isinstance(wanted, (int, float, np.number)) or not span <= wanted < np.inf:
-            msg = f"ranges: column {column.name!r} runs over {span:g}, and the range given is {wanted!r}."
-            raise OptionError(msg)
-        scaled = np.where(there, column.values / (wanted or 1.0), 0.0)
-        numbers.append((scaled, None if there.all() else there))
+        there = ~np.isnan(column.numbers)
+        power = math.frexp(float(np.nanmax(np.abs(column.numbers), initial=0.0)))[1]
+        values = np.where(there, np.ldexp(column.numbers, -power), 0.0)  # a power of 2 changes no digit
+        span = float(np.ptp(values[there])) if there.any() else 0.0
+        if column.name in known:
+            allowed = f"for column {column.name!r} at least what its values run over"
+            given = number_of("ranges", known.pop(column.name), allowed, low=0, above=True)
+            wanted = math.ldexp(given, -power)
+            if wanted < span:
+                msg = f"ranges: column {column.name!r} runs over {math.ldexp(span, power):g}, more than {given:g}."
+                raise OptionError(msg)
+            span = wanted
+        numbers.append((values, span or 1.0, None if there.all() else there))
     if known:
         msg = f"ranges: there is no column of numbers {next(iter(known))!r}."
         raise OptionError(msg)
@@ -298,9 +378,10 @@ def _gower(columns: Sequence[_Column], ranges: Mapping[Any, float] | None) -> Be
         first = numbers[0][0] if numbers else discrete[0][0]
         total = np.zeros((first[rows].size, first[others].size))
         counted: Floats | int = 0
-        for value, there in numbers:
+        for value, span, there in numbers:
             apart = np.subtract.outer(value[rows], value[others])
             np.abs(apart, out=apart)
+            apart /= span
             counted = _add(total, apart, counted, there, rows, others)
         for codes, there in discrete:
             counted = _add(total, np.not_equal.outer(codes[rows], codes[others]), counted, there, rows, others)

@@ -23,7 +23,7 @@ class Drift:
 
     `stability_index` is the population stability index over ten bins of equally many people at the fit (fewer where
     they share scores), `kolmogorov_smirnov` the largest difference of the two distribution functions. Each comes with
-    what chance alone stays below, with the audit's confidence, if nothing has changed.
+    what chance alone stays below if nothing has changed, so that both do with the audit's confidence.
     """
 
     group: str
@@ -55,22 +55,26 @@ def drift_of(fresh: Group, fitted: Group, confidence: float) -> Drift:
     people = [_everybody(group) for group in (fresh, fitted)]
     size = 1 / (1 / people[0][2] + 1 / people[1][2])
     inner = np.unique(_quantiles(people[1][0], people[1][1], np.arange(1, _BINS) / _BINS))
-    shares = []
-    for scores, weights, number in people:
-        share = np.bincount(np.searchsorted(inner, scores, side="left"), weights, minlength=inner.size + 1)
-        share = share / weights.sum()
-        counted = np.maximum(share, _FROM_NOBODY / number)
-        shares.append(counted / counted.sum())
-    index = float(np.sum((shares[0] - shares[1]) * np.log(shares[0] / shares[1])))
-    bins = inner.size + 1
-    chance = float(chdtri(bins - 1, 1 - confidence)) / size if bins > 1 else 0.0
+    shares = np.array(
+        [
+            np.bincount(np.searchsorted(inner, scores, side="left"), weights, minlength=inner.size + 1) / weights.sum()
+            for scores, weights, _ in people
+        ]
+    )
+    shares = shares[:, shares.any(axis=0)]  # a bin that nobody ever was in tells nothing
+    counted = np.maximum(shares, [[_FROM_NOBODY / number] for _, _, number in people])
+    counted /= counted.sum(axis=1, keepdims=True)
+    index = float(np.sum((counted[0] - counted[1]) * np.log(counted[0] / counted[1])))
+    bins = shares.shape[1]
+    unlikely = (1 - confidence) / 2  # two measures of one change
+    chance = float(chdtri(bins - 1, unlikely)) / size if bins > 1 else 0.0
     critical = critical_value(confidence)
     return Drift(
         fresh.key,
         index,
         chance,
         _largest_gap(people[0], people[1]),
-        math.sqrt(-math.log((1 - confidence) / 2) / 2 / size),
+        math.sqrt(-math.log(unlikely / 2) / 2 / size),
         difference(*(mean_interval(_base_rate(group), critical) for group in (fresh, fitted))),
     )
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
-from evenodds.errors import DataError, OptionError
+from evenodds.errors import DataError, OptionError, UnreachableError
 from evenodds.geometry.roots import bracketed_root
 from evenodds.model.curves import Curve
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.keys import key_of
 from evenodds.model.policy import Policy, check_policy
-from evenodds.model.roc import Point
+from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting
+from evenodds.model.target import check_reach
+from evenodds.values import Frozen, number_of
 
 __all__ = ["Explanation", "explain", "score_needed", "scores_with"]
 
@@ -112,7 +113,7 @@ def explain(
         As for `Policy.odds`.
     joint : JointDistribution, optional
         People to compare with, best those of the fit: the explanation then has the person's rank in the group, and
-        what fixed randomisation would have said.
+        what fixed randomisation to the same rates would have said, if these people's scores allow the rates.
     odds : sequence of float
         Odds whose score is wanted too, besides 0.5, 0.9 and 1.
 
@@ -138,14 +139,8 @@ def explain(
     check_policy(policy)
     key = _known(policy, group)
     own = policy.curves[key]
-    if isinstance(score, bool) or not isinstance(score, (int, float, np.number)) or not math.isfinite(score):
-        msg = f"score={score!r} is not allowed. Allowed: a finite number."
-        raise OptionError(msg)
-    for wanted in odds:
-        if isinstance(wanted, bool) or not isinstance(wanted, (int, float, np.number)) or not 0 <= wanted <= 1:
-            msg = f"odds={list(odds)!r} is not allowed. Allowed: numbers from 0 to 1."
-            raise OptionError(msg)
-    at = float(score)
+    at = number_of("score", score, "a finite number")
+    asked = _odds_asked_for(odds)
     here = float(own(at))
     step = 1.0 if policy.orientation == "positive" else -1.0
     found = Explanation(
@@ -154,15 +149,18 @@ def explain(
         odds=here,
         slope=float(own.slope(at)),
         with_one_more=float(own(at + step)),
-        needed=MappingProxyType(
-            {float(wanted): score_needed(own, float(wanted)) for wanted in sorted({*_WORTH_KNOWING, *odds})}
-        ),
-        same_odds=MappingProxyType(
-            {other: scores_with(curve, here) for other, curve in policy.curves.items() if other != key}
-        ),
+        needed=Frozen({wanted: score_needed(own, wanted) for wanted in sorted({*_WORTH_KNOWING, *asked})}),
+        same_odds=Frozen({other: scores_with(curve, here) for other, curve in policy.curves.items() if other != key}),
         orientation=policy.orientation,
     )
     return found if joint is None else _beside(found, policy, joint)
+
+
+def _odds_asked_for(odds: object) -> list[float]:
+    if isinstance(odds, str) or not isinstance(odds, (Sequence, np.ndarray)):
+        msg = f"odds={odds!r} is not allowed. Allowed: a sequence of numbers from 0 to 1."
+        raise OptionError(msg)
+    return [number_of("odds", wanted, "numbers from 0 to 1", low=0, high=1) for wanted in odds]
 
 
 def _known(policy: Policy, group: object) -> str:
@@ -189,7 +187,12 @@ def _beside(found: Explanation, policy: Policy, joint: JointDistribution) -> Exp
     return replace(found, rank=rank, fixed=_fixed(member, point, policy), positive_share=share)
 
 
-def _fixed(member: Group, point: Point, policy: Policy) -> Curve:
+def _fixed(member: Group, point: Point, policy: Policy) -> Curve | None:
+    """Fixed randomisation to the policy's own rates; None where these people's scores do not allow them."""
+    try:
+        check_reach(member.key, roc_of(member), point)
+    except UnreachableError:
+        return None
     path = Meeting(member, "fixed", point, policy.orientation).single()
     assert path is not None  # noqa: S101 a fixed curve always has one
     return path.curve(0)
@@ -209,16 +212,20 @@ def score_needed(curve: Curve, odds: float) -> float | None:
         return -sign * math.inf if odds <= curve.p + _SAME else None
     lo, hi = sorted((sign * curve.t0, sign * curve.t1))
 
-    def short(upward: float) -> float:
-        return odds - float(curve(sign * upward))
-
-    if short(hi) > _SAME:
+    room = max(1.0, hi - lo, 4 * math.ulp(lo))
+    top = float(curve(sign * (hi + room)))
+    if top < odds - _SAME:
         return None
-    beyond = lo - max(1.0, hi - lo)
-    if short(beyond) <= 0:
+    level = min(odds, top)  # rounding must not put certainty out of reach
+
+    def short(upward: float) -> float:
+        """Above 0 where the odds are too low; never 0, since of a plateau the beginning is wanted."""
+        gap = level - float(curve(sign * upward))
+        return gap if gap > 0 else -1.0
+
+    if short(lo - room) < 0:
         return -sign * math.inf
-    top = hi if short(hi) <= 0 else math.nextafter(hi, math.inf)
-    return sign * bracketed_root(short, (beyond, short(beyond)), (top, min(short(top), 0.0)), 0.0)[1]
+    return sign * bracketed_root(short, (lo - room, short(lo - room)), (hi + room, -1.0), 0.0)[1]
 
 
 def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
@@ -231,8 +238,7 @@ def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
     if curve.is_constant:
         return (-sign * math.inf, sign * math.inf) if abs(curve.p - odds) <= _SAME else None
     first = score_needed(curve, odds)
-    at = sign * curve.t0 - 1 if first is None or math.isinf(first) else sign * first
-    if first is None or abs(float(curve(sign * at)) - odds) > _NEAR:
+    if first is None or abs(float(curve(first)) - odds) > _NEAR:
         return None  # the odds jump over these, or never get there
     last = score_needed(curve, odds + _NEAR)
     return first, sign * math.inf if last is None else last

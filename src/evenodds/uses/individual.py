@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenodds.errors import DataError, OptionError
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
-from evenodds.model.columns import numbers_of
+from evenodds.model.columns import HUGE, numbers_of
 from evenodds.model.curves import Curve
 from evenodds.model.keys import GroupLike
 from evenodds.model.policy import Policy, check_policy
@@ -23,6 +23,7 @@ from evenodds.progress import tracked
 from evenodds.uses.before import curves_before
 from evenodds.uses.distances import People, euclidean, gower, hamming, people_of
 from evenodds.uses.metrics import odds_distance
+from evenodds.values import Frozen, number_of, whole_number_of
 
 __all__ = [
     "GroupReport",
@@ -38,7 +39,9 @@ __all__ = [
     "threshold_effect",
 ]
 
-_SAME = 1e-12  # numbers nearer than this differ by rounding only
+_SAME = 1e-12  # numbers nearer than this (relative) differ by rounding only
+_STRAIGHT = 2  # coefficients of a straight line
+_NEGLIGIBLE = 1e-9  # of a curve's width
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def scorer_lipschitz(
     """
     people = people_of(metric, X, categorical=categorical, ranges=ranges)
     scores = _scores(score, people.count)
-    _check_worst(worst)
+    worst = whole_number_of("worst", worst, least=1)
     pairs, same, rest = _worst_pairs(people, scores, worst, "Comparing scores")
     return ScorerLipschitz(math.inf if same else rest, metric, pairs, same, rest)
 
@@ -153,7 +156,7 @@ class IndividualReport:
     @property
     def groups(self) -> Mapping[str, GroupReport]:
         """Each group's figures."""
-        return MappingProxyType({group.group: group for group in self.by_group})
+        return Frozen({group.group: group for group in self.by_group})
 
     @property
     def bound(self) -> float:
@@ -229,7 +232,7 @@ def report(
     (10.0, 0.2005, 10.0)
     """
     check_policy(policy)
-    _check_worst(worst)
+    worst = whole_number_of("worst", worst, least=1)
     people = people_of(metric, X, categorical=categorical, ranges=ranges)
     scores = _scores(score, people.count)
     codes = np.asarray(policy.codes_of(group))
@@ -268,24 +271,49 @@ def threshold_effect(curve: Curve, within: float) -> float:
     >>> threshold_effect(Curve("linear", 20, 60, 0.5), 4), threshold_effect(Curve("fixed", 30, 30, 0), 0.001)
     (0.1, 1.0)
     """
-    if isinstance(within, bool) or not isinstance(within, (int, float, np.number)) or not 0 <= within < math.inf:
-        msg = f"within={within!r} is not allowed. Allowed: a number from 0 on, a change of score."
-        raise OptionError(msg)
+    _check_curve(curve)
+    within = number_of("within", within, "a number from 0 on, a change of score", low=0)
     if curve.is_constant or within == 0:
         return 0.0
+    if within > curve.width:  # from one end to the other
+        return float(abs(curve(math.inf) - curve(-math.inf)))
     breaks = curve.pieces.breaks
-    ends = np.unique(np.concatenate([breaks, breaks - within]))
-    # At a jump both sides count; between ends the change is a polynomial of degree 4, whose slope has 3 roots.
-    sides = np.concatenate([ends, np.nextafter(ends, -np.inf), np.nextafter(ends, np.inf)])
-    inner = [_turning_points(curve, within, a, b) for a, b in pairwise(ends)]
-    at = np.concatenate([sides, *inner])
-    change = float(np.abs(curve(at + within) - curve(at)).max())
-    return min(change, within * curve.lipschitz)  # which rounding must not exceed
+    pairs = [(b, _snapped(b + within, breaks)) for b in breaks] + [(_snapped(b - within, breaks), b) for b in breaks]
+    changes = [
+        abs(far - near) for a, b in pairs for near, far in zip(_around(curve, a), _around(curve, b), strict=True)
+    ]
+    if curve.pieces.coefficients.shape[-1] > _STRAIGHT:
+        # Between these the change is a polynomial of degree 4, whose slope has 3 roots.
+        ends = np.unique([a for a, _ in pairs])
+        inner = [_turning_points(curve, within, a, b) for a, b in pairwise(ends) if b - a > _NEGLIGIBLE * curve.width]
+        at = np.concatenate([*inner, ends])
+        changes += np.abs(curve(at + within) - curve(at)).tolist()
+    return min(max(changes), within * curve.lipschitz)  # which rounding must not exceed
+
+
+def _check_curve(curve: object) -> None:
+    if not isinstance(curve, Curve):
+        msg = f"The first argument must be a Curve, got {type(curve).__name__}. Hint: policy.curves[group]."
+        raise OptionError(msg)
+
+
+def _snapped(score: float, breaks: Floats) -> float:
+    """A break, if a score is one but for rounding."""
+    nearest = float(breaks[np.argmin(np.abs(breaks - score))])
+    return nearest if abs(nearest - score) <= 4 * math.ulp(max(abs(nearest), abs(score))) else score
+
+
+def _around(curve: Curve, score: float) -> tuple[float, float, float]:
+    """The odds just below a score, at it, and just above it."""
+    below, at, above = curve(np.array([math.nextafter(score, -math.inf), score, math.nextafter(score, math.inf)]))
+    return float(below), float(at), float(above)
 
 
 def _turning_points(curve: Curve, within: float, a: float, b: float) -> Floats:
     x = a + (b - a) * (1 - np.cos(np.pi * (np.arange(5) + 0.5) / 5)) / 2
-    change = np.polynomial.Polynomial.fit(x, curve(x + within) - curve(x), 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a change of lower degree fits badly by definition
+        change = np.polynomial.Polynomial.fit(x, curve(x + within) - curve(x), 4)
     roots = change.deriv().roots()
     real = roots.real[np.abs(roots.imag) < 1e-6 * (b - a)]  # a double root, but for rounding
     return np.asarray(real[(real > a) & (real < b)])
@@ -298,26 +326,30 @@ def _worst_pairs(people: People, values: Floats, worst: int, doing: str) -> tupl
     """The pairs with the largest ratio of difference to distance, how many are at distance 0, and the largest other."""
     found: list[PairOfPeople] = []
     same, steepest = 0, 0.0
-    tiny = _SAME * float(np.abs(values).max(initial=0.0))
     for rows in tracked(people.blocks(), doing):
-        distance = people.between(rows, slice(rows.start, people.count))
-        apart = np.abs(values[rows, None] - values[None, rows.start :])
-        apart[apart <= tiny] = 0.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.divide(apart, distance)
-        ratio[np.isnan(ratio)] = 0.0  # the same people with the same value, or without a common column
-        ratio[np.tril_indices(rows.stop - rows.start, 0, ratio.shape[1])] = 0.0  # themselves, and pairs seen already
-        infinite = np.isinf(ratio)
-        same += int(infinite.sum())
-        steepest = max(steepest, float(ratio[~infinite].max(initial=0.0)))
-        floor = found[-1].ratio if len(found) == worst else 0.0
-        few = min(worst, ratio.size)
-        at = np.argpartition(ratio, -few, axis=None)[-few:] if ratio.max(initial=0.0) > floor else np.arange(0)
-        for i, j in zip(*np.unravel_index(at, ratio.shape), strict=True):
-            if ratio[i, j] > 0:
-                pair = PairOfPeople(int(rows.start + i), int(rows.start + j), float(distance[i, j]), float(apart[i, j]))
-                found.append(pair)
-        found = sorted(found, key=lambda pair: (-pair.ratio, -pair.difference))[:worst]
+        others = slice(rows.start, people.count)
+        distance = people.between(rows, others)
+        one, other = values[rows, None], values[None, others]
+        apart = np.abs(one - other)
+        apart[apart <= _SAME * np.maximum(np.abs(one), np.abs(other))] = 0.0  # the same but for rounding
+        # Themselves, pairs seen already, and people without a common column.
+        left_out = np.isnan(distance)
+        left_out[np.tril_indices(rows.stop - rows.start, 0, apart.shape[1])] = True
+        apart[left_out] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio = np.divide(apart, distance, out=np.zeros(apart.shape), where=apart > 0)
+        at_zero = (distance == 0) & (apart > 0)
+        same += int(at_zero.sum())
+        steepest = max(steepest, float(ratio.max(where=~at_zero, initial=0.0)))
+        # Of people who are the same, those treated most differently; of others, for their distance.
+        for measure in (np.where(at_zero, apart, 0.0), np.where(at_zero, 0.0, ratio)):
+            few = min(worst, measure.size)
+            for k in np.argpartition(measure, -few, axis=None)[-few:]:
+                i, j = divmod(int(k), measure.shape[1])
+                if measure[i, j] > 0:
+                    pair = (rows.start + i, rows.start + j, float(distance[i, j]), float(apart[i, j]))
+                    found.append(PairOfPeople(*pair))
+        found = sorted(found, key=lambda pair: (-pair.ratio, -pair.difference, pair.one, pair.other))[:worst]
     return tuple(found), same, steepest
 
 
@@ -326,13 +358,10 @@ def _scores(score: ArrayLike, count: int) -> Floats:
     if scores.size != count:
         msg = f"X has {count} rows, score {scores.size}."
         raise DataError(msg)
+    if float(np.abs(scores).max()) > HUGE:
+        msg = f"The scores run up to {np.abs(scores).max():g}, beyond what can be compared. Hint: rescale."
+        raise DataError(msg)
     return scores
-
-
-def _check_worst(worst: int) -> None:
-    if isinstance(worst, bool) or not isinstance(worst, (int, np.integer)) or worst < 1:
-        msg = f"worst={worst!r} is not allowed. Allowed: a whole number from 1 on."
-        raise OptionError(msg)
 
 
 def _number(value: float) -> str:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenodds.errors import OptionError
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
+from evenodds.values import number_of
 
 __all__ = [
     "Estimate",
     "Sample",
-    "check_confidence",
+    "confidence_of",
     "critical_value",
     "difference",
     "largest",
@@ -28,10 +28,12 @@ __all__ = [
     "ratio",
     "simultaneous_value",
     "smallest",
+    "value_for_verdicts",
 ]
 
 _PRIOR = 1.0  # people whose odds are all yes or no that the variance is shrunk towards
 _RARE = 3.0  # so few yeses (or noes) that their number is as Poisson's
+_USED = 0.8  # of the errors that a verdict is allowed
 _NODES = 2001  # of the integral for the range of several groups
 _FARTHEST = 8.5  # standard deviations over which it is taken
 
@@ -77,20 +79,35 @@ class Sample:
     hi: float = 1.0
 
     @classmethod
-    def of(cls, values: Floats, weights: Floats, people: float, *, lo: float = 0.0, hi: float = 1.0) -> Sample:
-        """Sum up weighted numbers."""
+    def of(
+        cls,
+        values: Floats,
+        weights: Floats,
+        people: float,
+        *,
+        squares: Floats | None = None,
+        lo: float = 0.0,
+        hi: float = 1.0,
+    ) -> Sample:
+        """Sum up weighted numbers; `squares` are sums of squared weights, where these are not just numbers of people.
+
+        Who weighs more may also differ more from the mean. Then the mean varies more than Kish's number of people
+        says, and their number is taken to be so much smaller.
+        """
         total = float(weights.sum())
         if total <= 0:
             return cls(math.nan, math.nan, 0.0, lo, hi)
         mean = float(weights @ values) / total
-        return cls(mean, float(weights @ (values - mean) ** 2) / total, people, lo, hi)
+        shares = weights / total
+        variance = float(shares @ (values - mean) ** 2)
+        if squares is not None and variance > 0:
+            people = min(people, variance / float(squares / total**2 @ (values - mean) ** 2))
+        return cls(mean, variance, people, lo, hi)
 
 
-def check_confidence(confidence: object) -> None:
-    """Refuse what is no confidence."""
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0.5 <= confidence < 1:  # noqa: PLR2004
-        msg = f"confidence={confidence!r} is not allowed. Allowed: a number from 0.5 to below 1, such as 0.95."
-        raise OptionError(msg)
+def confidence_of(value: object) -> float:
+    """A confidence, checked."""
+    return number_of("confidence", value, "a number from 0.5 to 0.9999, such as 0.95", low=0.5, high=0.9999)
 
 
 def critical_value(confidence: float) -> float:
@@ -127,6 +144,11 @@ def simultaneous_value(confidence: float, groups: int, rates: int = 1) -> float:
 
     _, width = bracketed_root(excess, (0.0, wanted), (2 * _FARTHEST, wanted - 1), 1e-10)
     return float(width / math.sqrt(2))
+
+
+def value_for_verdicts(confidence: float, groups: int, rates: int = 1) -> float:
+    """The same with some of the errors that are allowed held back, since variances are only estimates."""
+    return simultaneous_value(1 - _USED * (1 - confidence), groups, rates)
 
 
 def mean_interval(sample: Sample, critical: float) -> Estimate:
@@ -213,7 +235,7 @@ def largest(differences: list[Estimate]) -> Estimate:
     sizes = [abs(d.value) for d in differences if not math.isnan(d.value)]
     return Estimate(
         max(sizes) if sizes else math.nan if differences else 0.0,
-        max((d.low if d.low > 0 else max(-d.high, 0.0) for d in differences), default=0.0),
+        max((max(d.low, -d.high, 0.0) + 0.0 for d in differences), default=0.0),  # never -0
         max((max(abs(d.low), abs(d.high)) for d in differences), default=0.0),
     )
 

@@ -29,6 +29,12 @@ class Side:
     weights: Floats
     people: float
     """How many they are; Kish's effective number under weights."""
+    squares: Floats | None = None
+    """Sums of their squared weights, where these are not just numbers of people."""
+
+    def sample(self, values: Floats, *, lo: float = 0.0, hi: float = 1.0) -> Sample:
+        """What a mean over them is made of."""
+        return Sample.of(values, self.weights, self.people, squares=self.squares, lo=lo, hi=hi)
 
     @property
     def total(self) -> float:
@@ -60,38 +66,42 @@ class Outcomes:
     """How many they all are; Kish's effective number under weights."""
 
     @property
-    def weights(self) -> Floats:
-        """Of everybody, negatives first."""
-        return np.concatenate([self.negatives.weights, self.positives.weights])
+    def everybody(self) -> Side:
+        """Both labels together, negatives first; their scores are not in order."""
+        n, p = self.negatives, self.positives
+        squares = None if n.squares is None or p.squares is None else np.concatenate([n.squares, p.squares])
+        scores, odds, weights = (
+            np.concatenate(pair) for pair in ((n.scores, p.scores), (n.odds, p.odds), (n.weights, p.weights))
+        )
+        return Side(scores, odds, weights, self.people, squares)
 
     def samples(self, possible: Floats) -> dict[str, Sample]:
         """What each figure is the mean of; `possible` are odds at the ends of the score range."""
-        n, p = self.negatives, self.positives
-        odds, weights, people = np.concatenate([n.odds, p.odds]), self.weights, self.people
+        n, p, both = self.negatives, self.positives, self.everybody
+        odds = both.odds
         # What odds there can be bounds how far a mean can be off.
         span = np.append(possible, odds)
         lo, hi = float(span.min()), float(span.max())
         labels = np.repeat([0.0, 1.0], [n.odds.size, p.odds.size])
         return {
-            "fpr": Sample.of(n.odds, n.weights, n.people, lo=lo, hi=hi),
-            "tpr": Sample.of(p.odds, p.weights, p.people, lo=lo, hi=hi),
-            "accuracy": Sample.of(np.where(labels == 1, odds, 1 - odds), weights, people),
-            "selection_rate": Sample.of(odds, weights, people, lo=lo, hi=hi),
-            "randomized": Sample.of(is_random(odds).astype(np.float64), weights, people),
+            "fpr": n.sample(n.odds, lo=lo, hi=hi),
+            "tpr": p.sample(p.odds, lo=lo, hi=hi),
+            "accuracy": both.sample(np.where(labels == 1, odds, 1 - odds)),
+            "selection_rate": both.sample(odds, lo=lo, hi=hi),
+            "randomized": both.sample(is_random(odds).astype(np.float64)),
             "auc": self._auc(),
-            "base_rate": Sample.of(labels, weights, people),
+            "base_rate": both.sample(labels),
         }
 
     def changes(self, before: Outcomes) -> dict[str, Sample]:
         """What each rate's change is the mean of, from the change of each person's odds."""
-        n, p = self.negatives, self.positives
+        n, p, both = self.negatives, self.positives, self.everybody
         no, yes = n.odds - before.negatives.odds, p.odds - before.positives.odds
-        weights, people = self.weights, self.people
         return {
-            "fpr": Sample.of(no, n.weights, n.people, lo=-1.0),
-            "tpr": Sample.of(yes, p.weights, p.people, lo=-1.0),
-            "accuracy": Sample.of(np.concatenate([-no, yes]), weights, people, lo=-1.0),
-            "selection_rate": Sample.of(np.concatenate([no, yes]), weights, people, lo=-1.0),
+            "fpr": n.sample(no, lo=-1.0),
+            "tpr": p.sample(yes, lo=-1.0),
+            "accuracy": both.sample(np.concatenate([-no, yes]), lo=-1.0),
+            "selection_rate": both.sample(np.concatenate([no, yes]), lo=-1.0),
         }
 
     def _auc(self) -> Sample:
@@ -103,8 +113,8 @@ class Outcomes:
         for mine, other in ((self.negatives, self.positives), (self.positives, self.negatives)):
             below = np.append(0.0, np.cumsum(other.weights)) / other.total
             at = [np.searchsorted(other.scores, mine.scores, side=side) for side in ("left", "right")]
-            beaten = Sample.of((below[at[0]] + below[at[1]]) / 2, mine.weights, mine.people)
-            variance += beaten.variance / mine.people
+            beaten = mine.sample((below[at[0]] + below[at[1]]) / 2)
+            variance += beaten.variance / beaten.people
             mean = beaten.mean  # last of the positives
         return Sample(mean, variance * number, number)
 
@@ -113,9 +123,12 @@ def outcomes_of(member: Group, curve: Curve) -> Outcomes:
     """A group's people under a curve; large groups without making a table."""
     if member.sides is None:
         odds = odds_of(curve, member)
+        table = member.table
         negatives, positives = (
-            Side(member.scores, odds, weights, people)
-            for weights, people in zip((member.negatives, member.positives), member.people, strict=True)
+            Side(member.scores, odds, weights, people, squares)
+            for weights, people, squares in zip(
+                (table.negatives, table.positives), member.people, table.squares or (None, None), strict=True
+            )
         )
         return Outcomes(negatives, positives, effective_people(member))
     negatives, positives = (
@@ -124,6 +137,7 @@ def outcomes_of(member: Group, curve: Curve) -> Outcomes:
             curve(side.points if curve.orientation == "positive" else -side.points),
             np.ones(side.points.size) if side.given is None else side.given[0],
             people,
+            None if side.given is None else side.given[0] ** 2,
         )
         for side, people in zip(member.sides, member.people, strict=True)
     )

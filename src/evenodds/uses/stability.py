@@ -10,12 +10,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from evenodds.errors import DataError, OptionError, UnreachableError
+from evenodds.errors import DataError, UnreachableError
 from evenodds.frames import frame_of
 from evenodds.model.curves import Curve
 from evenodds.model.fit import fit, fitted_curves
@@ -25,15 +24,17 @@ from evenodds.model.intake import group_of_sides
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy
 from evenodds.progress import tracked
-from evenodds.uses.intervals import Estimate, check_confidence, simultaneous_value
+from evenodds.uses.intervals import Estimate, confidence_of, value_for_verdicts
 from evenodds.uses.metrics import metrics_of
 from evenodds.uses.outcomes import outcomes_of
 from evenodds.uses.resampling import percentiles
+from evenodds.values import Frozen, number_of, whole_number_of
 
 __all__ = ["Holdout", "Stability", "stability"]
 
 _PARAMETERS = ("t0", "t1", "p", "lipschitz")
 _NINE_OF_TEN = 1.2815515655446004  # the standard normal's value for it
+_TOO_MANY = 1e9  # the root of a number of people that is none any more
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,9 @@ class Holdout:
 
     def __str__(self) -> str:
         if math.isinf(self.people):
-            return f"No number of people settles a tolerance of {self.tolerance:g}: the groups differ by as much."
+            return f"No number of people settles a tolerance of {self.tolerance:g}: the groups differ by about as much."
+        if len(self.by_group) == 1:
+            return "One group alone differs from nobody: there is nothing to settle."
         shares = ", ".join(f"{group} {people:,.0f}" for group, people in self.by_group.items())
         return (
             f"About {self.people:,.0f} fresh people ({shares}) let nine of ten audits settle a tolerance of "
@@ -74,7 +77,7 @@ class Stability:
     accuracy: Estimate
     """The accuracy on new people: its median and its spread."""
     shares: Mapping[str, float]
-    """Each group's share of the people."""
+    """Each group's share of the people (of Kish's effective number under weights)."""
     needs: Mapping[str, tuple[float, ...]]
     """By group: for each constrained rate the variance of its odds by the share of people that it is a mean of."""
 
@@ -84,25 +87,20 @@ class Stability:
         The intervals of all pairs of groups must be narrower than the distance from the tolerance to the difference
         that is expected, with room for the chance in the audit itself.
         """
-        if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 < tolerance <= 1:
-            msg = f"tolerance={tolerance!r} is not allowed. Allowed: a number above 0, up to 1."
-            raise OptionError(msg)
+        tolerance = number_of("tolerance", tolerance, "a number above 0, up to 1", low=0, high=1, above=True)
         groups = self.policy.groups
         rates = len(constraint_of(self.policy.certificate.constraints, 0.0).rates)
         margin = abs(tolerance - self.difference.value)
-        value = simultaneous_value(self.confidence, len(groups), rates) + _NINE_OF_TEN
+        value = value_for_verdicts(self.confidence, len(groups), rates) + _NINE_OF_TEN
         widest = max(
-            (
-                a + b
-                for one, two in combinations(groups, 2)
-                for a, b in zip(self.needs[one], self.needs[two], strict=True)
-            ),
+            (sum(two) for a, b in combinations(groups, 2) for two in zip(self.needs[a], self.needs[b], strict=True)),
             default=0.0,
         )
-        people = math.ceil(value**2 * widest / margin**2) if margin > 0 else math.inf
+        needed = value * math.sqrt(widest) / margin if margin > 0 else math.inf
+        people = math.ceil(needed**2) if needed < _TOO_MANY else math.inf
         verdict = "pass" if self.difference.value < tolerance else "fail"
-        by_group = MappingProxyType({group: people * self.shares[group] for group in groups})
-        return Holdout(float(tolerance), verdict, people, by_group)
+        by_group = Frozen({group: people * self.shares[group] for group in groups})
+        return Holdout(tolerance, verdict, people, by_group)
 
     def frame(self) -> Any:
         """Each group's parameters in rows of their own: the policy's value, and where the middle of draws lies."""
@@ -160,12 +158,9 @@ def stability(
     About ... fresh people (African-American, Female ...) let nine of ten audits settle a tolerance of 0.1, ...
     """
     check_joint(joint)
-    check_confidence(confidence)
-    if isinstance(draws, bool) or not isinstance(draws, (int, np.integer)) or draws < 2:  # noqa: PLR2004 a spread
-        msg = f"draws={draws!r} is not allowed. Allowed: a whole number from 2 on, such as 200."
-        raise OptionError(msg)
+    confidence, draws = confidence_of(confidence), whole_number_of("draws", draws, least=2)
+    rng = np.random.default_rng(whole_number_of("seed", seed))
     policy = fit(joint, **options)
-    rng = np.random.default_rng(seed)
     tries = [_drawn_fit(joint, rng, options) for _ in tracked(range(draws), "Fitting people drawn again")]
     fits = [found for found in tries if found is not None]
     if not fits:
@@ -179,18 +174,17 @@ def stability(
         drawn = percentiles(np.array([getattr(curves[group], name) for curves in fits]), confidence)
         return Estimate(float(getattr(policy.curves[group], name)), drawn.low, drawn.high)
 
+    people = sum(effective_people(member) for member in joint.members)
     return Stability(
         policy,
-        int(draws),
+        draws,
         len(tries) - len(fits),
-        float(confidence),
-        MappingProxyType(
-            {group: MappingProxyType({name: around(group, name) for name in _PARAMETERS}) for group in policy.groups}
-        ),
+        confidence,
+        Frozen({group: Frozen({name: around(group, name) for name in _PARAMETERS}) for group in policy.groups}),
         percentiles(np.array(differences), confidence),
         percentiles(np.array([one.accuracy for one in measured]), confidence),
-        MappingProxyType({member.key: member.total / joint.total for member in joint.members}),
-        MappingProxyType(_needs(joint, policy)),
+        Frozen({member.key: effective_people(member) / people for member in joint.members}),
+        Frozen(_needs(joint, policy)),
     )
 
 

@@ -1,0 +1,76 @@
+"""Values that are checked when they come in, and cannot be changed once they are out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from numbers import Integral, Real
+from typing import TypeVar
+
+from evenodds.errors import OptionError
+
+__all__ = ["Frozen", "number_of", "whole_number_of"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Frozen(Mapping[K, V]):
+    """A dictionary that cannot be changed, and can be compared, copied and pickled.
+
+    >>> Frozen({"a": 1})
+    {'a': 1}
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self, items: Mapping[K, V]) -> None:
+        self._held = dict(items)
+
+    def __getitem__(self, key: K) -> V:
+        return self._held[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return repr(self._held)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._held.items()))
+
+
+def number_of(
+    name: str, value: object, allowed: str, *, low: float = -math.inf, high: float = math.inf, above: bool = False
+) -> float:
+    """A finite number from `low` (or only above it) to `high`, of Python or numpy, but no truth value.
+
+    >>> number_of("tolerance", 2, "from 0 to 1", low=0, high=1)
+    Traceback (most recent call last):
+    ...
+    evenodds.errors.OptionError: tolerance=2 is not allowed. Allowed: from 0 to 1.
+    """
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:
+        number = math.nan
+    if not math.isfinite(number) or not low <= number <= high or (above and number == low):
+        msg = f"{name}={_shown(value)} is not allowed. Allowed: {allowed}."
+        raise OptionError(msg)
+    return number
+
+
+def whole_number_of(name: str, value: object, *, least: int = 0) -> int:
+    """A whole number from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        msg = f"{name}={_shown(value)} is not allowed. Allowed: a whole number from {least} on."
+        raise OptionError(msg)
+    return int(value)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."  # noqa: PLR2004 a line
