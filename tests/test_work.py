@@ -5,6 +5,9 @@ The numbers are what a fit needs today, with room for chance; raise them only wi
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -90,3 +93,14 @@ def test_a_large_group_makes_no_table_of_its_scores():
     assert policy.certificate.residual <= 1e-9
     for member in joint.members:
         assert "table" not in vars(member), "a table as long as the data was made"
+
+
+@pytest.mark.parametrize("n", [2_000, 400_000])
+def test_people_are_let_go_of_once_nobody_asks_for_them(n):
+    joint = eo.JointDistribution.from_arrays(*_people(n))
+    policy = eo.fit(joint)
+    eo.audit(policy, joint)
+    members = [weakref.ref(member) for member in joint.members]
+    del joint
+    gc.collect()
+    assert not any(member() for member in members)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,20 +101,22 @@ class LargeRoc(Roc):
 
     def __init__(self, group: Group) -> None:
         assert group.sides is not None  # noqa: S101 large groups have them
-        self._set("group", group)
+        self._set("_group", ref(group))  # a weak one: the group is the key that this is remembered by
         self._set("negatives", group.sides[0])
         self._set("positives", group.sides[1])
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)  # the base is frozen
 
-    group: Group
+    _group: ref[Group]
     negatives: Moments
     positives: Moments
 
     @cached_property
     def _vertices(self) -> Roc:
-        return _roc_of_table(self.group)
+        group = self._group()
+        assert group is not None  # noqa: S101 whoever asks has it
+        return _roc_of_table(group)
 
     @property
     def scores(self) -> Floats:
