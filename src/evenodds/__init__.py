@@ -34,10 +34,12 @@ if TYPE_CHECKING:  # what a name is, for those who read the code instead of runn
     from evenodds.model.joint import JointDistribution
     from evenodds.model.policy import Policy
     from evenodds.model.roc import Point
-    from evenodds.uses import individual
+    from evenodds.uses import individual, plot
     from evenodds.uses.apply import apply
     from evenodds.uses.audit import Audit, GroupAudit, Verdict, audit
     from evenodds.uses.compare import Comparison, compare
+    from evenodds.uses.decide import decide
+    from evenodds.uses.draw import draw
     from evenodds.uses.drift import Drift
     from evenodds.uses.explain import Explanation, explain
     from evenodds.uses.frontier import Frontier, frontier
@@ -79,6 +81,8 @@ __all__ = [
     "audit",
     "compare",
     "datasets",
+    "decide",
+    "draw",
     "explain",
     "fit",
     "frontier",
@@ -86,6 +90,7 @@ __all__ = [
     "individual_odds",
     "metrics",
     "odds_distance",
+    "plot",
     "solutions",
     "stability",
     "studies",
@@ -122,6 +127,8 @@ _WHERE = {  # each name's module, loaded when the name is first asked for: a com
     "apply": "evenodds.uses.apply",
     "audit": "evenodds.uses.audit",
     "compare": "evenodds.uses.compare",
+    "decide": "evenodds.uses.decide",
+    "draw": "evenodds.uses.draw",
     "explain": "evenodds.uses.explain",
     "fit": "evenodds.model.fit",
     "frontier": "evenodds.uses.frontier",
@@ -134,6 +141,7 @@ _WHERE = {  # each name's module, loaded when the name is first asked for: a com
 _MODULES = {
     "datasets": "evenodds.datasets",
     "individual": "evenodds.uses.individual",
+    "plot": "evenodds.uses.plot",
     "studies": "evenodds.studies",
 }
 

@@ -138,7 +138,7 @@ def refuse_masked(what: str, values: Any, hint: str = "drop or fill these rows f
         raise DataError(msg)
 
 
-def with_column(frame: Frame, name: str, values: NDArray[np.float64]) -> Any:
+def with_column(frame: Frame, name: str, values: NDArray[np.float64] | NDArray[np.int64]) -> Any:
     """A native frame with one column more; NaN becomes the library's own missing value."""
     nw = narwhals()
     native = frame.to_native()
@@ -149,7 +149,8 @@ def with_column(frame: Frame, name: str, values: NDArray[np.float64]) -> Any:
         return shown
     if frame.implementation.is_pandas_like():
         return native.assign(**{name: values})
-    column = nw.new_series(name, values, nw.Float64, backend=frame.implementation)
+    kind = nw.Float64 if values.dtype.kind == "f" else nw.Int64
+    column = nw.new_series(name, values, kind, backend=frame.implementation)
     if np.isnan(values).any():
         column = column.to_frame().select(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name))[name]
     return frame.with_columns(column).to_native()

@@ -96,7 +96,6 @@ def fit(
     {'asian': 0.0365, 'black': 0.1, 'hispanic': 0.0736, 'white': 0.0234}
     """
     check_joint(joint)
-    _warn_of_weak_groups(joint)
     solved = _solve(
         joint,
         constraints=constraints,
@@ -109,6 +108,7 @@ def fit(
         target=target,
         keep_individual_odds=keep_individual_odds,
     )
+    _warn_of_weak_groups(joint)
     certificate = _certified(joint, solved)
     if certificate.residual > _MATERIAL:
         text = (

@@ -47,6 +47,7 @@ __all__ = ["Audit", "Confusion", "GroupAudit", "Pair", "Verdict", "audit"]
 _FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
 _NAMES = {"fpr": "false positive rate", "tpr": "true positive rate", "selection_rate": "selection rate"}
+_COLUMNS = ("part", "figure", "group", "other", "value", "low", "high")
 _MANY = 20  # groups that are listed one by one
 
 
@@ -284,21 +285,20 @@ class Audit:
 
     def frame(self) -> Any:
         """Every figure in a row of its own: what, of whom, against whom, the value and its interval."""
+        rows = self.rows()
+        return frame_of({name: [row[name] for row in rows] for name in _COLUMNS})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The same as plain data."""
         rows = self._rows("audited") + (self.before._rows("before") if self.before else [])  # noqa: SLF001 its own kind
         for group, of in (self.changes or {}).items():
             rows += [("change", rate, group, "", *_numbers(estimate)) for rate, estimate in of.items()]
         for (group, rate), estimate in (self.resampled or {}).items():
             rows.append(("bootstrap", rate, group, "", *_numbers(estimate)))
-        for group, d in (self.drift or {}).items():
-            if d is None:
-                continue
-            rows.append(("drift", "stability_index", group, "", d.stability_index, 0.0, d.stability_index_by_chance))
-            rows.append(
-                ("drift", "kolmogorov_smirnov", group, "", d.kolmogorov_smirnov, 0.0, d.kolmogorov_smirnov_by_chance)
-            )
-            rows.append(("drift", "base_rate", group, "", *_numbers(d.base_rate)))
-        names = ("part", "figure", "group", "other", "value", "low", "high")
-        return frame_of({name: [row[i] for row in rows] for i, name in enumerate(names)})
+        for group, drift in (self.drift or {}).items():
+            if drift is not None:
+                rows += [("drift", name, group, "", *_numbers(estimate)) for name, estimate in drift.figures.items()]
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
     def _rows(self, part: str) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = []

@@ -35,6 +35,15 @@ class Drift:
     """How much the share of positives has risen."""
 
     @property
+    def figures(self) -> dict[str, Estimate]:
+        """Each measure with what it would be by chance, and the base rate's change with its interval."""
+        return {
+            "stability_index": Estimate(self.stability_index, 0.0, self.stability_index_by_chance),
+            "kolmogorov_smirnov": Estimate(self.kolmogorov_smirnov, 0.0, self.kolmogorov_smirnov_by_chance),
+            "base_rate": self.base_rate,
+        }
+
+    @property
     def scores_changed(self) -> bool:
         """Whether either measure of the scores is beyond chance."""
         return (

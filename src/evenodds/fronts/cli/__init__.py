@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from typing import Any
 
 import click
 
-from evenodds.errors import EvenoddsError
+from evenodds.errors import DataError, EvenoddsError, EvenoddsWarning
+from evenodds.fronts.cli import options
 
 __all__ = ["main"]
+
+# What a command needs loads when it runs, so that --help stays quick: hence the imports inside.
+# ruff: noqa: PLC0415
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -16,12 +22,267 @@ __all__ = ["main"]
 def commands() -> None:
     """Fair odds from the scores of any black-box model.
 
-    A policy gives each group a curve that turns a score into the odds of a yes.
+    A policy gives each group a curve that turns a score into the odds of a yes. DATA is a CSV, Parquet or Arrow
+    file; "-" is standard input.
 
     \b
     Example:
-      evenodds study credit
+      evenodds fit past.csv --score points --group race,sex --label repaid -o policy.json
+      evenodds audit policy.json fresh.csv --score points --group race,sex --label repaid --tolerance 0.05
+      evenodds apply policy.json new.csv --score points --group race,sex > odds.csv
+
+    \b
+    Tab completion (bash; for zsh and fish put their name in place of bash):
+      eval "$(_EVENODDS_COMPLETE=bash_source evenodds)"
     """
+
+
+@commands.command()
+@options.data
+@options.people_options
+@options.fit_options
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the policy here; without it, print it.")
+@options.as_json
+def fit(*, output: str | None, as_json: bool, **given: Any) -> None:
+    """Find a curve for each group so that all groups share the rates asked for.
+
+    \b
+    Example:
+      evenodds fit past.csv --score points --group race --label repaid --max-slope 0.1 -o policy.json
+    """
+    from evenodds.model.fit import fit as fitted
+    from evenodds.model.storage import written
+
+    settings = options.fit_settings(given)
+    policy = fitted(options.joint_of(given, orientation=given["orientation"]), **settings)
+    if output:
+        policy.save(output)
+    if as_json:
+        click.echo(written(policy.document), nl=False)
+        return
+    click.echo(str(policy))
+    if output:
+        click.echo(f"Written to {output}.")
+
+
+@commands.command()
+@options.data
+@options.people_options
+@options.goal_options
+@click.option("--max-slopes", metavar="L,L,...", help="The budgets; without it, a range from gentle to none.")
+@options.as_json
+def frontier(*, max_slopes: str | None, as_json: bool, **given: Any) -> None:
+    """What each slope budget costs.
+
+    \b
+    Example:
+      evenodds frontier past.csv --score points --group race --label repaid --max-slopes 0.05,0.1,0.5,inf
+    """
+    from evenodds.fronts.cli.tables import print_json, print_rows
+    from evenodds.uses.frontier import frontier as priced
+
+    slopes = None if max_slopes is None else _numbers("--max-slopes", max_slopes)
+    joint = options.joint_of(given, orientation=given["orientation"])
+    found = priced(joint, max_slopes=slopes, **options.goal_settings(given))
+    rows = [
+        {"max_slope": slope, found.objective_name: value, "loss": loss}
+        for slope, value, loss in zip(found.max_slopes, found.objectives, found.losses, strict=True)
+    ]
+    if as_json:
+        print_json(rows)
+    else:
+        print_rows(f"{found.objective_name} against the largest slope", rows)
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text} is not a list of numbers such as 0.05,0.1,inf", param_hint=name) from None  # noqa: EM102, TRY003
+
+
+@commands.command()
+@options.policy_file
+@options.data
+@options.people_options
+@click.option("--tolerance", type=float, help="Exit with 1 if two groups differ by more than this for sure.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="How often an interval has the truth.")
+@click.option("--before", type=float, metavar="SCORE", help="The single threshold of before, for comparison.")
+@options.as_json
+def audit(
+    *, policy: str, tolerance: float | None, confidence: float, before: float | None, as_json: bool, **given: Any
+) -> None:
+    """Measure a policy on fresh people, every figure with an interval.
+
+    Groups that the policy does not know, or that lack a label, are named and leave the verdict open. The exit code is 1
+    if the verdict is "fail"; "undecided" is no failure, and is said.
+
+    \b
+    Example:
+      evenodds audit policy.json fresh.csv --score points --group race --label repaid --tolerance 0.05
+    """
+    from evenodds.fronts.cli.tables import print_json
+    from evenodds.model.policy import Policy
+    from evenodds.uses.audit import audit as audited
+
+    read = Policy.load(policy)
+    joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
+    found = audited(read, joint, confidence=confidence, before=before)
+    verdict = None if tolerance is None else found.passed(tolerance=tolerance)
+    if as_json:
+        said = None if verdict is None else {"outcome": str(verdict), "reasons": list(verdict.reasons)}
+        print_json({"verdict": said, "confidence": confidence, "figures": found.rows()})
+    else:
+        click.echo(str(found))
+        if verdict is not None:
+            click.echo(f"Verdict: {verdict}. {' '.join(verdict.reasons)}")
+    if verdict == "fail":
+        sys.exit(1)
+
+
+@commands.command()
+@options.policy_file
+@click.option("--score", type=float, required=True, help="The person's score.")
+@click.option("--group", required=True, help="The person's group; values of several columns separated by commas.")
+@click.option("--odds", type=float, multiple=True, help="Odds whose score is wanted too.")
+@options.as_json
+def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], as_json: bool) -> None:
+    """Explain one person's odds in words.
+
+    \b
+    Example:
+      evenodds explain policy.json --score 49.5 --group white
+    """
+    from dataclasses import asdict
+
+    from evenodds.fronts.cli.tables import print_json
+    from evenodds.model.policy import Policy
+    from evenodds.uses.explain import explain as explained
+
+    read = Policy.load(policy)
+    known = group if group in read.groups else ", ".join(part.strip() for part in group.split(","))
+    found = explained(read, score=score, group=known, odds=odds)
+    if as_json:
+        print_json({name: value for name, value in asdict(found).items() if value is not None})
+    else:
+        click.echo(str(found))
+
+
+@commands.command()
+@options.policy_file
+@options.data
+@options.columns
+@click.option("--into", default="odds", show_default=True, metavar="COLUMN", help="The name of the new column.")
+@click.option(
+    "--on-invalid",
+    type=click.Choice(["raise", "null"]),
+    default="raise",
+    show_default=True,
+    help="A row without a known group or a finite score: stop, or leave its odds empty.",
+)
+@click.option("-o", "--output", default="-", help="Where to write; standard output without it.")
+@options.file_format
+@options.delimiter
+def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any) -> None:
+    """Give each row its odds of a yes; files larger than memory stream through.
+
+    \b
+    Example:
+      evenodds apply policy.json new.csv --score points --group race -o odds.csv
+    """
+    from evenodds.model.policy import Policy
+    from evenodds.uses.apply import apply as applied
+
+    read = Policy.load(policy)
+
+    def treated(people: Any, score: str, group: list[str]) -> Any:
+        return applied(read, people, score=score, group=group, into=into, on_invalid=on_invalid)  # type: ignore[arg-type]
+
+    _stream(treated, [into], given, output)
+
+
+@commands.command()
+@options.policy_file
+@options.data
+@options.columns
+@click.option("--id", "who", required=True, metavar="COLUMN", help="Who a row is: the same person, the same draw.")
+@click.option(
+    "--key-file",
+    type=click.Path(dir_okay=False),
+    required=True,
+    help="A file with the secret key (draw-key makes one).",
+)
+@click.option("--round", "round_", default="", help="Tells repeated lotteries for the same people apart.")
+@click.option("-o", "--output", default="-", help="Where to write; standard output without it.")
+@options.file_format
+@options.delimiter
+def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **given: Any) -> None:
+    """Decide for each row: odds, the person's draw, and 1 if it is below them. Files larger than memory stream through.
+
+    \b
+    Example:
+      evenodds draw-key > key.txt
+      evenodds decide policy.json new.csv --score points --group race --id name --key-file key.txt -o decided.csv
+    """
+    from pathlib import Path
+
+    from evenodds.model.policy import Policy
+    from evenodds.uses.decide import decide as decided
+
+    read, key = Policy.load(policy), Path(key_file).read_text(encoding="ascii", errors="replace").strip()
+
+    def treated(people: Any, score: str, group: list[str]) -> Any:
+        return decided(read, people, score=score, group=group, id=who, key=key, round=round_)
+
+    _stream(treated, ["odds", "draw", "decision"], given, output, also=who)
+
+
+def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *, also: str | None = None) -> None:
+    """Read some rows, treat them, write them; every other column passes through as it stands."""
+    from contextlib import ExitStack
+
+    from evenodds.fronts.cli.files import Source, numbers, sink, texts
+
+    source = Source.of(given["data"], given["file_format"], given["delimiter"])
+    score, groups = given["score"], options.groups_of(given["group"])
+    writer, rows = None, 0
+    with ExitStack() as stack:
+        for table in source.batches([score, *groups, *([also] if also else [])]):
+            taken = [name for name in new if name in table.column_names]
+            if taken:
+                msg = f"{source.name} has a column {taken[0]!r} already. Hint: rename it first."
+                raise DataError(msg)
+            people = {score: numbers(table, score, where=source.name, first_row=rows + 1)}
+            people |= {name: texts(table, name) for name in groups}
+            if also:
+                people[also] = table[also]
+            try:
+                found = treated(type(table).from_pydict(people), score, groups)
+            except EvenoddsError as error:
+                if rows:
+                    msg = f"{error} (Rows are counted from row {rows + 1} of {source.name}.)"
+                    raise type(error)(msg) from None
+                raise
+            whole = table
+            for name in new:
+                whole = whole.append_column(name, found[name])
+            if writer is None:
+                writer = stack.enter_context(sink(output, whole.schema, given["file_format"], given["delimiter"]))
+            writer.write_table(whole)
+            rows += table.num_rows
+
+
+@commands.command("draw-key")
+def draw_key() -> None:
+    """Print a new secret key for draws: 64 hexadecimal digits. Who knows it can foretell every draw.
+
+    \b
+    Example:
+      (umask 077; evenodds draw-key > key.txt)
+    """
+    import secrets
+
+    click.echo(secrets.token_hex(32))
 
 
 @commands.group()
@@ -30,7 +291,7 @@ def study() -> None:
 
 
 @study.command()
-@click.option("--json", "as_json", is_flag=True, help="Print plain JSON instead of tables.")
+@options.as_json
 def credit(*, as_json: bool) -> None:
     """Credit scores of four groups: the published solutions, and exact ones beside them.
 
@@ -38,23 +299,34 @@ def credit(*, as_json: bool) -> None:
     Example:
       evenodds study credit --json > credit.json
     """
-    import json  # noqa: PLC0415  what a command needs loads when it runs: --help stays quick
+    import json
 
-    from evenodds.studies import credit_risk  # noqa: PLC0415
+    from evenodds.studies import credit_risk
 
     result = credit_risk()
     if as_json:
         click.echo(json.dumps(result.as_json(), indent=2, allow_nan=False))
     else:
-        from evenodds.fronts.cli.tables import print_credit_risk  # noqa: PLC0415
+        from evenodds.fronts.cli.tables import print_credit_risk
 
         print_credit_risk(result)
 
 
 def main() -> None:
     """Run the command line: exit code 2 and one line on bad input, never a traceback."""
+    warnings.simplefilter("always", EvenoddsWarning)
+    warnings.showwarning = _warn
     try:
         commands(prog_name="evenodds")
+    except BrokenPipeError:  # whoever read our output has had enough
+        sys.stderr.close()
+        sys.exit(0)
     except (EvenoddsError, OSError) as error:
         click.echo(f"evenodds: {error}", err=True)
         sys.exit(2)
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """A warning of ours in one line; others are for those who work on the code."""
+    if issubclass(category, EvenoddsWarning):
+        click.echo(f"evenodds: warning: {message}", err=True)

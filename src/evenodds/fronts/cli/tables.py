@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import click
 from rich.console import Console
 from rich.table import Table
 
 from evenodds.studies import CreditRiskStudy
 
-__all__ = ["print_credit_risk"]
+__all__ = ["print_credit_risk", "print_json", "print_rows"]
 
 _NARROWEST = 100  # columns that the study's tables need when the output is not a terminal
 
@@ -30,6 +34,31 @@ def _slope(value: float | None, digits: int) -> str:
     if value is None:
         return "-"
     return "inf" if math.isinf(value) else f"{value:.{digits}f}"
+
+
+def print_rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows of one kind as a table."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for name in rows[0]:
+        table.add_column(name.replace("_", " "), justify="right")
+    for row in rows:
+        table.add_row(*(f"{value:.6g}" if isinstance(value, float) else str(value) for value in row.values()))
+    _console().print(table)
+
+
+def print_json(value: Any) -> None:
+    """Print plain JSON, which has no infinity and no NaN: "inf", "-inf" and null stand for them."""
+    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value
 
 
 def print_credit_risk(study: CreditRiskStudy) -> None:

@@ -1,0 +1,183 @@
+"""Options that several commands share, and how they become Python's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import click
+
+from evenodds.errors import OptionError
+
+if TYPE_CHECKING:
+    from evenodds.model.joint import JointDistribution
+
+__all__ = [
+    "as_json",
+    "columns",
+    "data",
+    "delimiter",
+    "file_format",
+    "fit_options",
+    "fit_settings",
+    "groups_of",
+    "joint_of",
+    "people_options",
+    "policy_file",
+]
+
+Command = Callable[..., Any]
+Option = Callable[[Command], Command]
+
+
+def _together(*options: Option) -> Option:
+    """Several options as one decorator, listed in help in this order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def _words(where: str) -> Any:
+    """Completion of an option's words, from the module that knows them, loaded when a shell asks."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        from importlib import import_module  # noqa: PLC0415 only when a shell asks
+
+        module, name = where.rsplit(".", 1)
+        return [word for word in getattr(import_module(module), name) if word.startswith(incomplete)]
+
+    return complete
+
+
+data = click.argument("data", metavar="DATA")
+policy_file = click.argument("policy", metavar="POLICY", type=click.Path())
+as_json = click.option("--json", "as_json", is_flag=True, help="Print plain JSON instead of tables.")
+file_format = click.option(
+    "--format", "file_format", type=click.Choice(["csv", "parquet", "arrow"]), help="Without it, by the name's ending."
+)
+delimiter = click.option("--delimiter", help="Between the columns of a CSV; a comma, or a tab for .tsv.")
+columns = _together(
+    click.option("--score", required=True, metavar="COLUMN", help="The model's score."),
+    click.option("--group", required=True, metavar="COLUMN[,COLUMN]", help="The protected group; several make one."),
+)
+people_options = _together(
+    columns,
+    click.option("--label", required=True, metavar="COLUMN", help="What came true: 0 or 1."),
+    click.option("--positive-label", metavar="VALUE", help="The label that is the yes, if it is not 1."),
+    click.option("--weight", metavar="COLUMN", help="How many people a row counts for."),
+    click.option("--resolution", type=float, help="Round the scores to multiples of this."),
+    file_format,
+    delimiter,
+)
+_orientation = click.option(
+    "--orientation",
+    default="positive",
+    show_default=True,
+    shell_complete=_words("evenodds.model.joint.ORIENTATIONS"),
+    help="Whether a higher score speaks for a yes (positive) or against it (negative).",
+)
+goal_options = _together(
+    _orientation,
+    click.option(
+        "--constraints",
+        default="equalized_odds",
+        show_default=True,
+        shell_complete=_words("evenodds.model.goals.CONSTRAINTS"),
+        help="What the groups share.",
+    ),
+    click.option(
+        "--objective",
+        default="accuracy_score",
+        show_default=True,
+        shell_complete=_words("evenodds.model.goals.OBJECTIVES"),
+        help="What the policy is best at.",
+    ),
+    click.option(
+        "--cost",
+        nargs=2,
+        type=float,
+        metavar="YES NO",
+        help="In place of an objective: what a wrong yes and a wrong no cost.",
+    ),
+    click.option("--tolerance", type=float, default=0.0, show_default=True, help="The largest difference of a rate."),
+    click.option(
+        "--curve",
+        default="linear",
+        show_default=True,
+        shell_complete=_words("evenodds.model.curves.FAMILIES"),
+        help="The family of curves.",
+    ),
+)
+fit_options = _together(
+    goal_options,
+    click.option(
+        "--criterion",
+        default="gentlest",
+        show_default=True,
+        shell_complete=_words("evenodds.model.criteria.CRITERIA"),
+        help="Which of the curves through a point.",
+    ),
+    click.option("--max-slope", type=float, help="A budget on every group's largest slope."),
+    click.option("--max-loss", type=float, help="How much of the objective may go for gentleness; 0.005 by default."),
+    click.option("--target", metavar="FPR,TPR", help='A point of your own, or "baseline", the paper\'s rule.'),
+    click.option("--keep-individual-odds", is_flag=True, help="Every group's odds run from 0 to 1 within the scores."),
+)
+
+
+def groups_of(group: str) -> list[str]:
+    """Columns that are separated by commas."""
+    return [name.strip() for name in group.split(",") if name.strip()]
+
+
+def goal_settings(given: dict[str, Any]) -> dict[str, Any]:
+    """Constraints, objective, tolerance and curve, as Python takes them."""
+    settings = {name: given[name] for name in ("constraints", "objective", "tolerance", "curve")}
+    if given["cost"]:
+        from evenodds.model.goals import Cost  # noqa: PLC0415 loads numpy
+
+        settings["objective"] = Cost(*given["cost"])
+    return settings
+
+
+def fit_settings(given: dict[str, Any]) -> dict[str, Any]:
+    """The options of a fit, as Python takes them."""
+    settings = goal_settings(given) | {
+        name: given[name] for name in ("criterion", "max_slope", "max_loss", "keep_individual_odds")
+    }
+    target = given["target"]
+    if target is not None and target != "baseline":
+        try:
+            fpr, tpr = (float(rate) for rate in target.split(","))
+        except ValueError:
+            msg = f'--target {target} is not allowed. Allowed: two rates such as 0.2,0.8, or "baseline".'
+            raise OptionError(msg) from None
+        target = (fpr, tpr)
+    return settings | {"target": target}
+
+
+def joint_of(
+    given: dict[str, Any], *, orientation: str, one_sided: Literal["refuse", "keep"] = "refuse"
+) -> JointDistribution:
+    """The people of a file."""
+    from evenodds.fronts.cli.files import Source, labels, numbers, texts  # noqa: PLC0415
+    from evenodds.model.joint import JointDistribution  # noqa: PLC0415 loads numpy
+
+    source = Source.of(given["data"], given["file_format"], given["delimiter"])
+    groups = groups_of(given["group"])
+    score, label, weight = given["score"], given["label"], given["weight"]
+    table = source.table([score, *groups, label, *([weight] if weight else [])])
+    people = {score: numbers(table, score, where=source.name)}
+    people |= {name: texts(table, name) for name in groups}
+    people[label] = labels(table, label, given["positive_label"], where=source.name)
+    if weight:
+        people[weight] = numbers(table, weight, where=source.name)
+    return JointDistribution.from_frame(
+        type(table).from_pydict(people),
+        score=score,
+        group=groups,
+        label=label,
+        weight=weight,
+        orientation=cast("Literal['positive', 'negative']", orientation),  # checked there
+        resolution=given["resolution"],
+        positive_label=given["positive_label"],
+        one_sided=one_sided,
+    )

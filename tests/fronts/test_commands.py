@@ -1,0 +1,319 @@
+"""Every command in a process of its own, from a wheel that was built and installed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import evenodds as eo
+
+ROOT = Path(__file__).parents[2]
+COLUMNS = ["--score", "points", "--group", "race"]
+PEOPLE = [*COLUMNS, "--label", "repaid"]
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """A folder with the package as its wheel has it."""
+    folder = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    wheels = tmp_path_factory.mktemp("wheels")
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", wheels, ROOT], check=True)
+    (wheel,) = wheels.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", folder, wheel], check=True)
+    return folder
+
+
+@pytest.fixture
+def run(installed, tmp_path, monkeypatch):
+    """Run the command line in a fresh folder; its exit code must be as expected, and no traceback shown."""
+    monkeypatch.chdir(tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(installed), "NO_COLOR": "1"}
+
+    def call(*words, exit_code=0, stdin=None, memory=None):
+        limit = None if memory is None else lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        done = subprocess.run(
+            [sys.executable, "-m", "evenodds", *map(str, words)],
+            capture_output=True,
+            input=stdin,
+            env=environment,
+            check=False,
+            preexec_fn=limit,
+        )
+        text, told = done.stdout.decode(), done.stderr.decode()
+        assert "Traceback" not in told
+        assert done.returncode == exit_code, (text, told)
+        if exit_code == 2:
+            assert text == ""
+        return told if exit_code == 2 else text
+
+    return call
+
+
+def people(n=1200, seed=0):
+    rng = np.random.default_rng(seed)
+    race, label = rng.choice(["white", "black"], n), rng.integers(0, 2, n)
+    points = rng.normal(50 + 10 * label * (1 + 0.5 * (race == "black")), 10).round(2)
+    return pa.table({"name": [f"p{i}" for i in range(n)], "points": points, "race": race, "repaid": label})
+
+
+@pytest.fixture
+def past(tmp_path):
+    """The same people in each format."""
+    table = people()
+    pa.csv.write_csv(table, tmp_path / "past.csv")
+    pa.parquet.write_table(table, tmp_path / "past.parquet")
+    with pa.ipc.new_file(tmp_path / "past.arrow", table.schema) as file:
+        file.write_table(table)
+    return table
+
+
+@pytest.fixture
+def policy(past, tmp_path):
+    made = eo.fit(eo.JointDistribution.from_frame(past, score="points", group="race", label="repaid"))
+    made.save(tmp_path / "policy.json")
+    return made
+
+
+def test_it_is_the_wheel_that_runs(run, installed, tmp_path):
+    code = "import evenodds, sys; sys.exit(not evenodds.__file__.startswith(sys.argv[1]))"
+    subprocess.run(
+        [sys.executable, "-c", code, installed], env={"PYTHONPATH": str(installed)}, check=True, cwd=tmp_path
+    )
+    assert "evenodds, version" in run("--version")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+@pytest.mark.usefixtures("past")
+def test_fit_reads_every_format_and_writes_the_policy(run, policy, ending, tmp_path):
+    text = run("fit", f"past.{ending}", *PEOPLE, "-o", "made.json")
+    assert "Written to made.json" in text
+    assert eo.Policy.load(tmp_path / "made.json") == policy
+    assert json.loads(run("fit", f"past.{ending}", *PEOPLE, "--json"))["fingerprint"] == policy.document["fingerprint"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+@pytest.mark.usefixtures("past")
+def test_standard_input_and_output(run, policy, ending, tmp_path):
+    given = (tmp_path / f"past.{ending}").read_bytes()
+    fitted = run("fit", "-", *PEOPLE, "--format", ending, "--json", stdin=given)
+    assert json.loads(fitted)["fingerprint"] == policy.document["fingerprint"]
+
+
+def test_fit_takes_every_option_of_python(run, past, tmp_path):
+    run(
+        "fit", "past.csv", *PEOPLE, "--constraints", "demographic_parity", "--cost", 2, 1, "--curve", "cubic",
+        "--criterion", "smoothest", "--max-slope", 0.2, "--tolerance", 0.01, "-o", "p.json",
+    )  # fmt: skip
+    joint = eo.JointDistribution.from_frame(past, score="points", group="race", label="repaid")
+    known = eo.fit(
+        joint,
+        constraints="demographic_parity",
+        objective=eo.Cost(2, 1),
+        curve="cubic",
+        criterion="smoothest",
+        max_slope=0.2,
+        tolerance=0.01,
+    )
+    assert eo.Policy.load(tmp_path / "p.json") == known
+    run("fit", "past.csv", *PEOPLE, "--target", "0.3,0.6", "-o", "t.json")
+    assert eo.Policy.load(tmp_path / "t.json").certificate.target == eo.Point(0.3, 0.6)
+
+
+def test_words_for_labels(run, tmp_path):
+    rows = "points,race,repaid\n" + "".join(f"{i},w,{'yes' if i % 3 else 'no'}\n" for i in range(90))
+    (tmp_path / "words.csv").write_text(rows)
+    told = run("fit", "words.csv", *PEOPLE, exit_code=2)
+    assert "column 'repaid' has the values 'no', 'yes'. Hint: --positive-label" in told
+    run("fit", "words.csv", *PEOPLE, "--positive-label", "yes")
+    (tmp_path / "truth.csv").write_text(rows.replace("yes", "True").replace("no", "false"))
+    run("fit", "truth.csv", *PEOPLE)
+
+
+def test_frontier(run, past):
+    rows = json.loads(run("frontier", "past.csv", *PEOPLE, "--max-slopes", "0.01,0.1,inf", "--json"))
+    joint = eo.JointDistribution.from_frame(past, score="points", group="race", label="repaid")
+    known = eo.frontier(joint, max_slopes=[0.01, 0.1, float("inf")])
+    assert [row["accuracy_score"] for row in rows] == list(known.objectives)
+    assert rows[-1]["max_slope"] == "inf"
+    assert "loss" in run("frontier", "past.csv", *PEOPLE, "--max-slopes", "0.1")
+
+
+@pytest.mark.usefixtures("policy")
+def test_audit_says_its_verdict_by_the_exit_code(run, past, tmp_path):
+    told = run("audit", "policy.json", "past.csv", *PEOPLE, "--tolerance", 0.5, "--before", 55)
+    assert "Verdict: pass" in told
+    assert "before" in told
+    assert "Verdict: undecided" in run("audit", "policy.json", "past.csv", *PEOPLE, "--tolerance", 0.001)
+    moved = past.set_column(
+        1, "points", pa.array(past["points"].to_numpy() + 20 * (past["race"].to_numpy() == "white"))
+    )
+    pa.csv.write_csv(moved, tmp_path / "moved.csv")
+    assert "Verdict: fail" in run("audit", "policy.json", "moved.csv", *PEOPLE, "--tolerance", 0.02, exit_code=1)
+    plain = json.loads(run("audit", "policy.json", "moved.csv", *PEOPLE, "--tolerance", 0.02, "--json", exit_code=1))
+    assert plain["verdict"]["outcome"] == "fail"
+    assert {"figure", "value", "low", "high"} <= set(plain["figures"][0])
+
+
+def test_explain(run, policy):
+    assert (
+        run("explain", "policy.json", "--score", 55, "--group", "white")
+        == f"{eo.explain(policy, score=55, group='white')}\n"
+    )
+    plain = json.loads(run("explain", "policy.json", "--score", 55, "--group", "white", "--odds", 0.3, "--json"))
+    assert plain["odds"] == float(policy.odds(55, "white"))
+    assert "0.3" in plain["needed"]
+
+
+def test_apply_keeps_every_other_column_as_it_stands(run, past, policy, tmp_path):
+    (tmp_path / "new.csv").write_text('id,points,race,note\n007, 50.10 ,white,"a, ""b"""\n008,60,black ,\n')
+    rows = list(csv.DictReader(run("apply", "policy.json", "new.csv", *COLUMNS).splitlines()))
+    assert [row["id"] for row in rows] == ["007", "008"]
+    assert rows[0]["note"] == 'a, "b"'
+    assert rows[0]["points"] == " 50.10 "
+    assert [float(row["odds"]) for row in rows] == policy.odds([50.1, 60], ["white", "black"]).tolist()
+    for ending in ("csv", "parquet", "arrow"):
+        run("apply", "policy.json", f"past.{ending}", *COLUMNS, "--into", "chance", "-o", f"out.{ending}")
+    known = policy.odds(past["points"].to_numpy(), past["race"].to_pylist())
+    written = pa.parquet.read_table(tmp_path / "out.parquet")
+    np.testing.assert_array_equal(written["chance"].to_numpy(), known)
+    assert written.column_names == [*past.column_names, "chance"]
+    np.testing.assert_array_equal(pa.ipc.open_file(tmp_path / "out.arrow").read_all()["chance"].to_numpy(), known)
+    np.testing.assert_array_equal(pa.csv.read_csv(tmp_path / "out.csv")["chance"].to_numpy(), known)
+
+
+@pytest.mark.usefixtures("policy")
+def test_apply_says_which_rows_it_cannot_use(run, tmp_path):
+    (tmp_path / "new.csv").write_text("points,race\n50,white\n60,purple\n,white\n")
+    told = run("apply", "policy.json", "new.csv", *COLUMNS, exit_code=2)
+    assert "purple" in told
+    rows = list(csv.DictReader(run("apply", "policy.json", "new.csv", *COLUMNS, "--on-invalid", "null").splitlines()))
+    assert [bool(row["odds"]) for row in rows] == [True, False, False]
+
+
+@pytest.mark.usefixtures("policy")
+def test_decide_draws_the_same_for_the_same_person(run, past, tmp_path):
+    key = run("draw-key")
+    assert len(key.strip()) == 64
+    (tmp_path / "key.txt").write_text(key)
+    words = ["decide", "policy.json", "past.parquet", *COLUMNS, "--id", "name", "--key-file", "key.txt"]
+    run(*words, "-o", "out.parquet")
+    written = pa.parquet.read_table(tmp_path / "out.parquet")
+    known = eo.draw(past["name"].to_pylist(), key=key.strip())
+    np.testing.assert_array_equal(written["draw"].to_numpy(), known)
+    np.testing.assert_array_equal(written["decision"].to_numpy(), known < written["odds"].to_numpy())
+    run(*words, "--round", "second", "-o", "again.parquet")
+    assert (pa.parquet.read_table(tmp_path / "again.parquet")["draw"].to_numpy() != known).all()
+
+
+@pytest.mark.usefixtures("policy")
+def test_files_larger_than_memory_stream_through(run, tmp_path):
+    """600,000 rows, some 60 MB of text, within a limit that the whole table would exceed in memory several times."""
+    (tmp_path / "key.txt").write_text("ab" * 32)
+    filler = "x" * 60
+    with (tmp_path / "big.csv").open("w") as file:
+        file.write("name,points,race,filler\n")
+        for block in range(60):
+            file.write("".join(f"p{block}-{i},{i % 100},white,{filler}\n" for i in range(10_000)))
+    words = ["decide", "policy.json", "big.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt", "-o", "out.csv"]
+    peak = _peak_of(run, words)
+    assert peak < 500_000  # kilobytes
+    small = tmp_path / "big.csv"
+    small.write_text("\n".join(small.read_text().splitlines()[:60_000]) + "\n")
+    assert peak < _peak_of(run, words) + 60_000, "memory grows with the rows"
+
+
+def _peak_of(run, words):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    run(*words)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return max(before, after) if after == before else after
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "expected"),
+    [
+        (["nowhere.csv"], None, "There is no file nowhere.csv."),
+        (["."], None, ". is a folder, and not a file."),
+        (["bad.csv"], "", "bad.csv is empty."),
+        (["bad.csv"], "points,race,repaid\n", "has a line of column names, and no rows"),
+        (["bad.csv"], "points;race;repaid\n1;w;0\n", "Hint: --delimiter ';'"),
+        (["bad.csv"], "pionts,race,repaid\n1,w,0\n", "Its columns: pionts, race, repaid. Hint: did you mean 'pionts'?"),
+        (["bad.csv"], "points,race,repaid\n1,w,0\nabc,w,1\n", "row 2: 'abc' in column 'points' is not a number."),
+        (["bad.csv"], "points,race,repaid\n1,w,0\n2,w\n", "cannot be read as csv"),
+        (["bad.csv"], "points,points,race,repaid\n1,1,w,0\n", "more than one column 'points'"),
+        (["bad.csv"], "points,race,repaid\n1,w,0\n,w,1\n", "missing"),
+        (["bad.csv"], "points,race,repaid\n1,w,0\n2,w,5\n", "label column 'repaid'"),
+        (["bad.parquet"], "no parquet at all", "bad.parquet cannot be read as parquet"),
+        (["bad.arrow"], "no arrow at all", "bad.arrow cannot be read as arrow"),
+        (["bad.xls"], "x", "cannot be told from its name. Hint: --format"),
+        (["bad.csv", "--curve", "linaer"], "points,race,repaid\n1,w,0\n2,w,1\n", "did you mean 'linear'?"),
+        (["bad.csv", "--target", "0.3"], "points,race,repaid\n1,w,0\n2,w,1\n", "--target 0.3 is not allowed"),
+    ],
+)  # fmt: skip
+def test_bad_data_is_one_clear_line(run, tmp_path, words, file, expected):
+    if file is not None:
+        (tmp_path / words[0]).write_text(file)
+    told = run("fit", *words, *PEOPLE, exit_code=2)
+    assert expected in told
+    assert len(told.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda text: text[: len(text) // 2], "is not JSON, or was cut off"),
+        (lambda text: text.replace('"p": 0.5', '"p": 0.4', 1), "was changed since it was saved"),
+        (lambda text: text.replace('"version": 1', '"version": 2'), "has version 2; this evenodds reads up to 1"),
+        (lambda text: text.replace("evenodds/policy", "else"), "is not a policy"),
+        (lambda _: "[]", "is not a policy"),
+        (lambda _: "\udcff", "is not JSON"),
+    ],
+)
+@pytest.mark.usefixtures("policy")
+def test_bad_policies_are_one_clear_line(run, tmp_path, change, expected):
+    file = tmp_path / "policy.json"
+    file.write_text(change(file.read_text()), errors="surrogateescape")
+    told = run("explain", "policy.json", "--score", 1, "--group", "white", exit_code=2)
+    assert expected in told
+    assert len(told.strip().splitlines()) == 1
+    file.unlink()
+    assert "policy.json" in run("explain", "policy.json", "--score", 1, "--group", "white", exit_code=2)
+
+
+def test_help_loads_nothing_heavy(installed):
+    code = (
+        "import sys; from evenodds.fronts.cli import commands\n"
+        "commands(['--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'scipy', 'rich', 'pyarrow', 'narwhals', 'pandas'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(installed)}, check=True, capture_output=True)
+
+
+def test_a_shell_can_complete_commands_and_words(installed):
+    environment = {**os.environ, "PYTHONPATH": str(installed), "_EVENODDS_COMPLETE": "bash_complete"}
+
+    def completed(words, position):
+        told = subprocess.run(
+            [sys.executable, "-m", "evenodds"],
+            env={**environment, "COMP_WORDS": words, "COMP_CWORD": str(position)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return told.stdout
+
+    assert "audit" in completed("evenodds a", 1)
+    assert "quartic" in completed("evenodds fit --curve qu", 3)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+import evenodds as eo
+from evenodds.model import intake
+from evenodds.uses import figures
+from evenodds.uses.plot import PALETTE
+
+mpl.use("agg")
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return eo.datasets.credit_risk()
+
+
+@pytest.fixture(scope="module")
+def policy(joint):
+    return eo.fit(joint)
+
+
+@pytest.fixture(scope="module")
+def every(joint, policy):
+    """A picture of each kind."""
+    audit = eo.audit(policy, joint)
+    solutions = eo.solutions(joint, target="baseline", curve="linear")
+    return {
+        "roc": lambda **o: eo.plot.roc(joint, policy, **o),
+        "curves": lambda **o: eo.plot.curves(policy, against={"fixed": eo.fit(joint, curve="fixed")}, **o),
+        "solutions": lambda **o: eo.plot.solutions(solutions, "white", chosen=policy.curves["white"], **o),
+        "frontier": lambda **o: eo.plot.frontier(eo.frontier(joint), **o),
+        "score_rates": lambda **o: eo.plot.score_rates(joint, **o),
+        "densities": lambda **o: eo.plot.densities(joint, policy, **o),
+        "audit": lambda **o: eo.plot.audit(audit, **o),
+    }
+
+
+KINDS = ("roc", "curves", "solutions", "frontier", "score_rates", "densities", "audit")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_axes_in_axes_out_with_their_numbers(every, kind, tmp_path):
+    ax = Canvas().add_subplot()
+    assert every[kind](ax=ax) is ax
+    frame = ax.frame()
+    assert list(frame.columns) == ["series", "group", "x", "y", "low", "high", "people"]
+    assert len(frame)
+    new = every[kind]()
+    new.figure.savefig(tmp_path / "one.png", dpi=80)
+    new.figure.savefig(tmp_path / "one.svg")
+    assert (tmp_path / "one.png").stat().st_size > 5000
+    assert new.get_title(loc="left")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_group_has_the_same_colour_everywhere(every, joint, kind):
+    ax = every[kind]()
+    colours = {g: PALETTE[i] for i, g in enumerate(joint.groups)}
+    labels = {text.get_text(): text.get_color() for text in ax.texts if text.get_text() in colours}
+    for group, colour in labels.items():
+        assert colour == colours[group]
+    if kind in ("roc", "curves", "score_rates", "densities"):
+        assert set(labels) == set(joint.groups)
+
+
+def test_the_roc_is_the_roc(joint, policy):
+    drawn = {s.name: s for s in figures.roc_figure(joint, policy).series}
+    white = next(m for m in joint.members if m.key == "white")
+    for score in (25, 30, 50):
+        above = white.scores >= score
+        fpr, tpr = (
+            white.negatives[above].sum() / white.negative_total,
+            white.positives[above].sum() / white.positive_total,
+        )
+        assert np.hypot(drawn["white"].x - fpr, drawn["white"].y - tpr).min() < 1e-12
+    point = policy.certificate.points["white"]
+    assert (drawn["white, chosen"].x[0], drawn["white, chosen"].y[0]) == (point.fpr, point.tpr)
+
+
+def test_curves_and_jumps_are_drawn_where_they_are(joint, policy):
+    drawn = {s.name: s for s in figures.curves_figure(policy).series}
+    for group, curve in policy.curves.items():
+        np.testing.assert_array_equal(drawn[group].y, curve(drawn[group].x))
+    hard = figures.curves_figure(eo.fit(joint, target="baseline"))
+    jump = next(s for s in hard.series if s.name == "hispanic")
+    near = np.abs(jump.x - 30) < 0.001
+    assert {0.0, 1.0} <= set(jump.y[near])
+
+
+def test_rates_and_densities_count_everybody(joint):
+    for member, series in zip(joint.members, figures.score_rates_figure(joint).series, strict=True):
+        assert series.people.sum() == pytest.approx(member.total)
+        assert series.people @ series.y == pytest.approx(member.positive_total)
+        assert (series.low <= series.y + 1e-12).all()
+        assert (series.y <= series.high + 1e-12).all()
+        assert (np.diff(series.x) > 0).all()
+    for member, series in zip(joint.members, figures.densities_figure(joint).series, strict=True):
+        assert series.people.sum() == pytest.approx(member.total)
+
+
+def test_large_groups_and_negative_orientation(monkeypatch):
+    rng = np.random.default_rng(0)
+    group, label = rng.choice(list("ab"), 3000), rng.integers(0, 2, 3000)
+    monkeypatch.setattr(intake, "LARGE", 100)
+    joint = eo.JointDistribution.from_arrays(rng.normal(-10 * label, 10), group, label, orientation="negative")
+    policy = eo.fit(joint)
+    for make in (
+        lambda: eo.plot.roc(joint, policy),
+        lambda: eo.plot.curves(policy),
+        lambda: eo.plot.score_rates(joint),
+        lambda: eo.plot.densities(joint, policy),
+    ):
+        assert len(make().frame())
+    first = figures.curves_figure(policy).series[0]
+    assert (np.diff(first.y) <= 1e-12).all()
+    rates = figures.score_rates_figure(joint).series[0]
+    assert rates.y[0] > rates.y[-1]
+
+
+def test_without_matplotlib_the_message_says_what_to_install(joint, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    with pytest.raises(eo.MissingPackageError, match=r"pip install 'evenodds\[plot\]'"):
+        eo.plot.score_rates(joint)
