@@ -251,6 +251,15 @@ def _peak_of(words, installed, folder):
     return int(done.stderr)
 
 
+@pytest.mark.parametrize("name", ["credit", "compas"])
+def test_studies_print_tables_and_write_a_folder(run, tmp_path, name):
+    text = run("study", name, "-o", "folder")
+    assert "A slope budget for every group" in " ".join(text.split())
+    files = {file.name for file in (tmp_path / "folder").iterdir()}
+    assert {"published.csv", "budgets.csv", "criteria.csv", "roc.png", "curves.svg"} <= files
+    assert json.loads(run("study", name, "--json"))["budgets"][0]["loss"] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "file", "expected"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from evenodds.studies.compas import CompasStudy, compas
 from evenodds.studies.credit_risk import CreditRiskStudy, credit_risk
+from evenodds.studies.folder import write_study
 
-__all__ = ["CreditRiskStudy", "credit_risk"]
+__all__ = ["CompasStudy", "CreditRiskStudy", "compas", "credit_risk", "write_study"]

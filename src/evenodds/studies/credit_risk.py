@@ -5,21 +5,38 @@ from __future__ import annotations
 import csv
 import math
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+
 from evenodds import datasets
 from evenodds.model.curves import PUBLISHED, Curve
-from evenodds.model.fit import fit
+from evenodds.model.fit import fit, solutions
 from evenodds.model.joint import Group
-from evenodds.model.policy import rates_of
+from evenodds.model.policy import Policy, rates_of
 from evenodds.model.roc import Point
 from evenodds.model.target import Baseline, baseline
+from evenodds.studies.choices import Budget, Choice, budgets, choices
+from evenodds.uses.audit import audit
+from evenodds.uses.figures import (
+    Figure,
+    audit_figure,
+    curves_figure,
+    densities_figure,
+    frontier_figure,
+    roc_figure,
+    score_rates_figure,
+    solutions_figure,
+)
+from evenodds.uses.frontier import frontier
 from evenodds.uses.metrics import IndividualOdds, individual_odds
 
-__all__ = ["CreditRiskStudy", "Row", "credit_risk"]
+__all__ = ["Applicant", "CreditRiskStudy", "Row", "credit_risk"]
 
+_SLOPES = (math.inf, 1.0, 0.5, 0.2, 0.1, 0.05, 0.03)
 # Table 3 prints p of the quartic curves with three digits; these give the figures of Table 1.
 _UNROUNDED_P = {("quartic", "white"): 0.4684, ("quartic", "asian"): 0.5464}
 
@@ -47,6 +64,22 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Applicant:
+    """A white applicant of the paper's introduction, and the odds that each policy gives."""
+
+    score: float
+    default_rate: float
+    """The share of white people with this score who default."""
+    published_fixed: float
+    published_linear: float
+    published_quartic: float
+    exact_fixed: float
+    exact_linear: float
+    budget: float
+    """With a slope budget for every group, at the defaults."""
+
+
+@dataclass(frozen=True)
 class CreditRiskStudy:
     """The published solutions evaluated on the data, and exact ones beside them."""
 
@@ -54,6 +87,11 @@ class CreditRiskStudy:
     published: tuple[Row, ...]
     exact: tuple[Row, ...]
     individual_odds: dict[str, IndividualOdds]
+    policy: Policy
+    """Linear curves at the defaults: a slope budget for every group."""
+    applicants: tuple[Applicant, ...]
+    budgets: tuple[Budget, ...]
+    criteria: tuple[Choice, ...]
     seconds: float
 
     @property
@@ -68,6 +106,29 @@ class CreditRiskStudy:
             "published": [asdict(row) for row in self.published],
             "exact": [asdict(row) for row in self.exact],
             "individual_odds": [{"curve": curve, **asdict(verdict)} for curve, verdict in self.individual_odds.items()],
+            "applicants": [asdict(row) for row in self.applicants],
+            "budgets": [asdict(row) for row in self.budgets],
+            "criteria": [asdict(row) for row in self.criteria],
+        }
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The study's figures, as data."""
+        joint = datasets.credit_risk()
+        exact = fit(joint, target=self.target)
+        return {
+            "roc": roc_figure(joint, self.policy),
+            "curves": curves_figure(self.policy),
+            "curves_at_the_paper's_target": curves_figure(
+                exact, against={"fixed": fit(joint, curve="fixed", target=self.target)}
+            ),
+            "solutions": solutions_figure(
+                solutions(joint, target=self.target, curve="linear"), "white", chosen=exact.curves["white"]
+            ),
+            "frontier": frontier_figure(frontier(joint)),
+            "score_rates": score_rates_figure(joint),
+            "densities": densities_figure(joint, self.policy),
+            "audit": audit_figure(audit(self.policy, joint)),
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -80,6 +141,8 @@ class CreditRiskStudy:
                 del row[printed]
         for row in tables["published"]:
             del row["residual"], row["at_t0"]
+        for name in ("budgets", "criteria"):
+            tables[name] = [{key: _finite(value) for key, value in row.items()} for row in tables[name]]
         return {"target": asdict(self.target), **tables, "seconds": self.seconds}
 
 
@@ -107,7 +170,35 @@ def credit_risk() -> CreditRiskStudy:
         for group, curve in policy.curves.items()
     )
     verdicts = {family: individual_odds(policy.curves, joint.score_range) for family, policy in policies.items()}
-    return CreditRiskStudy(base, published, exact, verdicts, time.perf_counter() - start)
+    policy = fit(joint)
+    return CreditRiskStudy(
+        base,
+        published,
+        exact,
+        verdicts,
+        policy,
+        tuple(_applicant(score, published, policies, policy, members["white"]) for score in (24.5, 25.0, 49.5)),
+        budgets(joint, _SLOPES),
+        choices(joint, policy),
+        time.perf_counter() - start,
+    )
+
+
+def _applicant(
+    score: float, published: Sequence[Row], exact: Mapping[str, Policy], policy: Policy, white: Group
+) -> Applicant:
+    printed = {row.curve: Curve(row.curve, row.t0, row.t1, row.p) for row in published if row.group == "white"}
+    at = int(np.searchsorted(white.scores, score))
+    return Applicant(
+        score=score,
+        default_rate=float(white.negatives[at] / (white.negatives[at] + white.positives[at])),
+        published_fixed=float(printed["fixed"](score)),
+        published_linear=float(printed["linear"](score)),
+        published_quartic=float(printed["quartic"](score)),
+        exact_fixed=float(exact["fixed"].odds(score, "white")),
+        exact_linear=float(exact["linear"].odds(score, "white")),
+        budget=float(policy.odds(score, "white")),
+    )
 
 
 def _read() -> list[dict[str, str]]:
@@ -150,9 +241,11 @@ def _row(curve: Curve, member: Group, target: Point) -> Row:
     )
 
 
+def _finite(value: Any) -> Any:
+    """Plain JSON has no infinity."""
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
     plain = {**row, "lipschitz_infinite": math.isinf(row["lipschitz"])}
-    for key, value in plain.items():
-        if isinstance(value, float) and math.isinf(value):
-            plain[key] = None
-    return plain
+    return {key: _finite(value) for key, value in plain.items()}

@@ -290,26 +290,60 @@ def study() -> None:
     """Recompute a case study of the paper on the bundled data."""
 
 
+_study_folder = click.option(
+    "-o", "--output", metavar="FOLDER", help="Write the tables (CSV) and the figures (PNG, SVG) here too."
+)
+
+
 @study.command()
+@_study_folder
 @options.as_json
-def credit(*, as_json: bool) -> None:
-    """Credit scores of four groups: the published solutions, and exact ones beside them.
+def credit(*, output: str | None, as_json: bool) -> None:
+    """Credit scores of four groups: the published solutions, exact ones, and slope budgets beside them.
 
     \b
     Example:
-      evenodds study credit --json > credit.json
+      evenodds study credit -o credit-study
     """
-    import json
-
+    from evenodds.fronts.cli.tables import print_credit_risk, print_json
     from evenodds.studies import credit_risk
 
     result = credit_risk()
     if as_json:
-        click.echo(json.dumps(result.as_json(), indent=2, allow_nan=False))
+        print_json(result.as_json())
     else:
-        from evenodds.fronts.cli.tables import print_credit_risk
-
         print_credit_risk(result)
+    _write_study(result, output)
+
+
+@study.command()
+@_study_folder
+@options.as_json
+def compas(*, output: str | None, as_json: bool) -> None:
+    """COMPAS scores by race and sex: the published curves' slopes, and all results on the true records.
+
+    \b
+    Example:
+      evenodds study compas -o compas-study
+    """
+    from evenodds.fronts.cli.tables import print_compas, print_json
+    from evenodds.studies import compas as recomputed
+
+    result = recomputed()
+    if as_json:
+        print_json({**result.tables, "seconds": result.seconds})
+    else:
+        print_compas(result)
+    _write_study(result, output)
+
+
+def _write_study(result: Any, folder: str | None) -> None:
+    if folder is None:
+        return
+    from evenodds.studies import write_study
+
+    written = write_study(result.tables, result.figures, folder)
+    click.echo(f"{len(written)} files written to {folder}.", err=True)
 
 
 def main() -> None:

@@ -1,0 +1,72 @@
+"""What both studies compare: slope budgets, and criteria for choosing among the curves through one point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenodds.model.criteria import CRITERIA
+from evenodds.model.fit import fit
+from evenodds.model.joint import JointDistribution
+from evenodds.model.policy import Policy
+from evenodds.uses.frontier import frontier
+from evenodds.uses.metrics import metrics
+
+__all__ = ["Budget", "Choice", "budgets", "choices"]
+
+WHEN = {
+    "gentlest": "by default: nobody's odds change faster with the score than they must",
+    "even_slopes": "where a point of score should be worth the same in every group",
+    "smoothest": "where kinks in the odds would be noticed, or the odds are differentiated",
+    "robust": "where scores are noisy: errors of the score change the odds least on average",
+    "fewest_randomized": "where chance should decide for as few people as possible, at the price of steeper odds",
+    "even_randomized": "where no group should be left to chance more often than another",
+}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The best accuracy with slopes of at most `max_slope` for every group."""
+
+    max_slope: float
+    accuracy: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One criterion: which curves it takes, and when that is wanted."""
+
+    criterion: str
+    largest_slope: float
+    slope_difference: float
+    randomized: float
+    """The share of people whose odds are neither 0 nor 1."""
+    randomized_difference: float
+    accuracy: float
+    use_it: str
+
+
+def budgets(joint: JointDistribution, slopes: Sequence[float]) -> tuple[Budget, ...]:
+    """What each slope budget costs."""
+    found = frontier(joint, max_slopes=slopes)
+    return tuple(map(Budget, found.max_slopes, found.objectives, found.losses))
+
+
+def choices(joint: JointDistribution, policy: Policy) -> tuple[Choice, ...]:
+    """Every criterion for cubic curves through a policy's point, which all of them meet exactly."""
+    made = []
+    for criterion in CRITERIA:
+        measured = metrics(fit(joint, curve="cubic", criterion=criterion, target=policy.certificate.target), joint)
+        made.append(
+            Choice(
+                criterion,
+                max(g.lipschitz for g in measured.by_group),
+                measured.spread("lipschitz"),
+                measured.randomized,
+                measured.spread("randomized"),
+                measured.accuracy,
+                WHEN[criterion],
+            )
+        )
+    return tuple(made)
