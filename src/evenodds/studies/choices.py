@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenodds.model.criteria import CRITERIA
-from evenodds.model.fit import fit
+from evenodds.model.fit import fitted_curves
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
 from evenodds.uses.frontier import frontier
-from evenodds.uses.metrics import metrics
+from evenodds.uses.metrics import metrics_of
 
 __all__ = ["Budget", "Choice", "budgets", "choices"]
 
@@ -57,7 +57,9 @@ def choices(joint: JointDistribution, policy: Policy) -> tuple[Choice, ...]:
     """Every criterion for cubic curves through a policy's point, which all of them meet exactly."""
     made = []
     for criterion in CRITERIA:
-        measured = metrics(fit(joint, curve="cubic", criterion=criterion, target=policy.certificate.target), joint)
+        asked = {"curve": "cubic", "criterion": criterion, "target": policy.certificate.target}
+        curves = dict(zip(joint.groups, fitted_curves(joint, asked), strict=True))
+        measured = metrics_of(curves, joint, joint.score_range)
         made.append(
             Choice(
                 criterion,

@@ -16,7 +16,7 @@ from evenodds.studies import CompasStudy, CreditRiskStudy
 
 __all__ = ["print_compas", "print_credit_risk", "print_json", "print_rows"]
 
-_NARROWEST = 100  # columns that the study's tables need when the output is not a terminal
+_NARROWEST = 120  # columns that the studies' tables need when the output is not a terminal
 
 
 def _console() -> Console:
@@ -49,7 +49,7 @@ def print_rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 def print_json(value: Any) -> None:
