@@ -156,7 +156,7 @@ def randomized_share(path: Path, meeting: Meeting) -> Floats:
         own = curve(scores if curve.orientation == "positive" else -scores)
         return np.array([float(np.diff(before)[is_random(own)].sum())])
     width = (path.t1 - path.t0)[known]
-    lo, hi = (meeting.where_unit_odds_are(odds, path.p[known]) for odds in (CERTAIN, 1 - CERTAIN))
+    lo, hi = (meeting.where_unit_odds_are(odds, path.p[known], within=_FINEST) for odds in (CERTAIN, 1 - CERTAIN))
     first = np.searchsorted(scores, path.t0[known] + lo * width, side="right")
     last = np.searchsorted(scores, path.t0[known] + hi * width, side="left")
     share[known] = np.where(width > 0, before[np.maximum(last, first)] - before[first], 0.0)

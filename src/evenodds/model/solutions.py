@@ -402,15 +402,15 @@ class Meeting:
             width = np.minimum(gap_below / x, gap_above / (1 - x))
         return self.group.scores[i] - x * width, width
 
-    def where_unit_odds_are(self, odds: float, p: Floats) -> Floats:
-        """The x at which curves between thresholds 0 and 1 have these odds."""
+    def where_unit_odds_are(self, odds: float, p: Floats, *, within: float = 0.0) -> Floats:
+        """The x at which curves between thresholds 0 and 1 have these odds, as exactly as asked for."""
         at_zero = Moments(np.zeros(1), np.ones((1, 1)))
 
         def excess(x: Floats, i: NDArray[np.intp]) -> Floats:
             return at_zero.expectation(layout(self.family, -x, 1 - x, p[i]))[:, 0] - odds
 
         ones = np.ones(p.size)
-        return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=0 * ones)[1]
+        return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=within * ones)[1]
 
     def _bracket(self, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Two neighbouring widths for each p, the narrower one reaching t* and the wider not, with their positions."""

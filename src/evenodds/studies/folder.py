@@ -33,6 +33,8 @@ def write_study(
         written.append(file)
     for name, figure in tracked(list(figures.items()), "Drawing"):
         canvas = draw_figure(figure).figure
+        canvas.draw_without_rendering()
+        canvas.set_layout_engine("none")  # it is laid out, and need not be for each file
         for ending in ("png", "svg"):
             file = home / f"{name}.{ending}"
             canvas.savefig(file, dpi=_DOTS_PER_INCH)
