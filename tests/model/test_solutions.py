@@ -242,3 +242,13 @@ def test_guarantee_every_reachable_target_is_met(case, family):
     joint, point = case
     curve = gentlest(Meeting(joint.members[0], family, point, "positive")).curve(0)
     assert _residual(curve, joint.members[0], point) <= 1e-12
+
+
+def test_a_position_known_roughly_still_brackets_those_of_all_widths_between():
+    """Positions at the two ends of the bracket were once known from one side only, and the point was missed."""
+    joint = eo.JointDistribution.from_counts({"a": ([0.0, 1.0], [1.0, 0.0], [0.0, 1.0])})
+    point = Point(0.0078125, 0.968994140625)
+    path = gentlest(Meeting(joint.members[0], "linear", point, "positive"))
+    curve = path.curve(0)
+    assert float(curve(0)) == pytest.approx(point.fpr, abs=1e-12)
+    assert float(curve(1)) == pytest.approx(point.tpr, abs=1e-12)

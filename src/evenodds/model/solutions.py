@@ -413,13 +413,18 @@ class Meeting:
         return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=within * ones)[1]
 
     def _bracket(self, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Two neighbouring widths for each p, the narrower one reaching t* and the wider not, with their positions."""
+        """Two neighbouring widths for each p, the narrower one reaching t* and the wider not.
+
+        And a position right of the narrower one's and one left of the wider one's: between them are those of all widths
+        in between.
+        """
         t = self.point.tpr - _NEGLIGIBLE  # as good as quick rates are
         finely = _QUICK if self.group.score_count > _MANY else 1e-13
         n = p.size
         narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
 
-        def look(width: Floats, who: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:
+        def look(width: Floats, who: NDArray[np.intp]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+            """Positions left and right of the one with the FPR, and whether the TPR is reached there."""
             # The TPR falls with the position: from both sides of a rough one it often tells already.
             left, right = self._positions(
                 width, p[who], self._below - width, np.full(width.shape, self._at), quick=True, within=_ROUGHLY
@@ -430,9 +435,9 @@ class Meeting:
             near = np.flatnonzero((before >= t) & (after < t))
             if near.size:
                 w, q = width[near], p[who][near]
-                _, right[near] = self._positions(w, q, left[near], right[near], quick=True, within=finely)
+                left[near], right[near] = self._positions(w, q, left[near], right[near], quick=True, within=finely)
                 after[near] = self.rates(right[near], w, q, quick=True)[:, 1]
-            return right, after >= t
+            return left, right, after >= t
 
         if self.slope_floor > 0:  # no curve is wider, by proof
             wide, rising = np.maximum(unit_slope(self.family, p) / self.slope_floor, floor), np.arange(0)
@@ -441,9 +446,9 @@ class Meeting:
         t0_wide = self._below - wide  # left of every position
         # Up: widen until the curve is so flat that its TPR falls short of t*.
         while rising.size:
-            t0_wide[rising], reached = look(wide[rising], rising)
+            t0_wide[rising], right, reached = look(wide[rising], rising)
             rising = rising[reached]
-            narrow[rising], t0_narrow[rising] = wide[rising], t0_wide[rising]
+            narrow[rising], t0_narrow[rising] = wide[rising], right[reached]
             wide[rising] *= 4
         # Down: a few rungs at a time, until the TPR is reached.
         falling = np.flatnonzero(np.isnan(narrow))
@@ -453,15 +458,15 @@ class Meeting:
             fresh = np.column_stack([np.ones(falling.size, bool), rungs[:, 1:] < rungs[:, :-1]])
             rung = np.cumsum(fresh, axis=1) - 1 + np.append(0, np.cumsum(fresh.sum(axis=1)))[:-1, None]
             seen = look(rungs[fresh], np.broadcast_to(falling[:, None], rungs.shape)[fresh])
-            position, reached = (a[rung] for a in seen)
+            left, right, reached = (a[rung] for a in seen)
             ladder = np.column_stack([wide[falling], rungs])
-            places = np.column_stack([t0_wide[falling], position])
+            places = np.column_stack([t0_wide[falling], left])
             got = reached.any(axis=1)
             hit = np.where(got, reached.argmax(axis=1), _RUNGS)
             row = np.arange(falling.size)
             wide[falling], t0_wide[falling] = ladder[row, hit], places[row, hit]
-            row, hit = row[got], hit[got] + 1
-            narrow[falling[got]], t0_narrow[falling[got]] = ladder[row, hit], places[row, hit]
+            row, hit = row[got], hit[got]
+            narrow[falling[got]], t0_narrow[falling[got]] = rungs[row, hit], right[row, hit]
             falling = falling[~got & (wide[falling] > floor[falling])]
         return narrow, wide, t0_narrow, t0_wide
 
