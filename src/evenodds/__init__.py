@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what a name is, for those who read the code instead of runn
     from evenodds.uses.frontier import Frontier, frontier
     from evenodds.uses.intervals import Estimate
     from evenodds.uses.metrics import GroupMetrics, IndividualOdds, Metrics, individual_odds, metrics, odds_distance
+    from evenodds.uses.report import report
     from evenodds.uses.stability import Stability, stability
 
 __version__ = "0.1.0"
@@ -91,6 +92,7 @@ __all__ = [
     "metrics",
     "odds_distance",
     "plot",
+    "report",
     "solutions",
     "stability",
     "studies",
@@ -135,6 +137,7 @@ _WHERE = {  # each name's module, loaded when the name is first asked for: a com
     "individual_odds": "evenodds.uses.metrics",
     "metrics": "evenodds.uses.metrics",
     "odds_distance": "evenodds.uses.metrics",
+    "report": "evenodds.uses.report",
     "solutions": "evenodds.model.fit",
     "stability": "evenodds.uses.stability",
 }

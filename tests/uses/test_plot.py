@@ -47,7 +47,7 @@ def test_axes_in_axes_out_with_their_numbers(every, kind, tmp_path):
     ax = Canvas().add_subplot()
     assert every[kind](ax=ax) is ax
     frame = ax.frame()
-    assert list(frame.columns) == ["series", "group", "x", "y", "low", "high", "people"]
+    assert list(frame.columns) == ["series", "group", "x", "y", "low", "high", "people", "score"]
     assert len(frame)
     new = every[kind]()
     new.figure.savefig(tmp_path / "one.png", dpi=80)

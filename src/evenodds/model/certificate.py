@@ -43,6 +43,16 @@ class Certificate:
     """How the bounds were proven: "linear program" or "pooled ROC"."""
     resolution: float = 0.0
     """What the scores were rounded to before fitting; 0 where they were not."""
+    criterion: str | None = None
+    """Which of the curves through a point was wanted; None where that was not recorded."""
+    max_loss: float | None = None
+    """How much of the objective might go for gentleness; None where the slope budget was not found that way."""
+    costs: tuple[float, float] | None = None
+    """What a wrong yes and a wrong no cost, the dearer one 1, where the objective is a cost."""
+    keep_individual_odds: bool = False
+    """Whether every threshold had to stay inside the score range."""
+    target_given: bool = False
+    """Whether the point was named, and not chosen as the best."""
 
     @property
     def points(self) -> Mapping[str, Point]:
@@ -85,8 +95,10 @@ class Certificate:
     def _worse(self, value: float, best: float) -> float:
         return max(0.0, (value - best) if self.smaller_is_better else (best - value))
 
-    def __str__(self) -> str:
-        shared = {
+    @property
+    def shared(self) -> str:
+        """What the groups share, in words."""
+        return {
             "equalized_odds": "the same false and true positive rate",
             "demographic_parity": "the same selection rate",
             "true_positive_rate_parity": "the same true positive rate",
@@ -94,10 +106,12 @@ class Certificate:
             "false_positive_rate_parity": "the same false positive rate",
             "true_negative_rate_parity": "the same true negative rate",
         }[self.constraints]
+
+    def __str__(self) -> str:
         within = f" to within {self.tolerance:g}" if self.tolerance else ""
         where = f", fpr {self.target.fpr:.6f} and tpr {self.target.tpr:.6f}" if self.target else ""
         lines = [
-            f"Asked: {shared} in every group{within}{where}.",
+            f"Asked: {self.shared} in every group{within}{where}.",
             f"Proven on the fitting data: every group meets its point to {self.residual:.1e} (recomputed).",
         ]
         better = "below" if self.smaller_is_better else "above"

@@ -20,10 +20,26 @@ from evenodds.model.curves import CERTAIN, is_random, layout
 from evenodds.model.pooling import is_least_slope
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 
-__all__ = ["CRITERIA", "check_criterion", "chosen_curves", "randomized_share", "roughness", "score_sensitivity"]
+__all__ = [
+    "CRITERIA",
+    "WHEN_TO_USE",
+    "check_criterion",
+    "chosen_curves",
+    "randomized_share",
+    "roughness",
+    "score_sensitivity",
+]
 
 JOINT_CRITERIA = ("even_slopes", "even_randomized")
-CRITERIA = ("gentlest", "even_slopes", "smoothest", "robust", "fewest_randomized", "even_randomized")
+WHEN_TO_USE = {
+    "gentlest": "by default: nobody's odds change faster with the score than they must",
+    "even_slopes": "where a point of score should be worth the same in every group",
+    "smoothest": "where kinks in the odds would be noticed, or the odds are differentiated",
+    "robust": "where scores are noisy: errors of the score change the odds least on average",
+    "fewest_randomized": "where chance should decide for as few people as possible, at the price of steeper odds",
+    "even_randomized": "where no group should be left to chance more often than another",
+}
+CRITERIA = tuple(WHEN_TO_USE)
 
 _TIE = 1e-9  # measures this close (relative) are equal; where thresholds lie beyond the scores, many p tie
 _FIRST_LOOK = 9  # steps of the first grid to each side of p = 1/2

@@ -28,7 +28,7 @@ from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 from evenodds.model.target import TargetLike, check_reach, chosen_target
 
-__all__ = ["DEFAULT_MAX_LOSS", "Solutions", "fit", "fitted_curves", "solutions"]
+__all__ = ["DEFAULT_MAX_LOSS", "Solutions", "fit", "fitted_curves", "solutions", "weaknesses"]
 
 DEFAULT_MAX_LOSS = 0.005
 _MATERIAL = 1e-8  # a residual that rounding alone does not explain
@@ -135,6 +135,8 @@ class _Solved:
     curves: tuple[Curve, ...]
     unlimited: float
     """What there is to gain without a slope budget."""
+    asked: Mapping[str, Any]
+    """Options that the certificate repeats."""
 
 
 def _solve(
@@ -168,7 +170,14 @@ def _solve(
         points = [chosen_target(joint, target)] * len(joint.members)
     inside = joint.score_range if keep_individual_odds else None
     curves = _curves_through(joint, family, points, criterion, slope, inside)
-    return _Solved(constraint, goal, slope, points, tuple(curves), goal.gain(unlimited))
+    asked = {
+        "criterion": criterion,
+        "max_loss": loss if max_slope is None and target is None else None,
+        "costs": objective.scaled if isinstance(objective, Cost) else None,
+        "keep_individual_odds": bool(keep_individual_odds),
+        "target_given": target is not None,
+    }
+    return _Solved(constraint, goal, slope, points, tuple(curves), goal.gain(unlimited), asked)
 
 
 def _curves_through(
@@ -255,6 +264,7 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         smaller_is_better=goal.smaller_is_better,
         bound_by=by,
         resolution=joint.resolution,
+        **solved.asked,
     )
 
 
@@ -380,11 +390,12 @@ def _checked_p(p: ArrayLike, family: str) -> Floats:
 
 def _warn_of_weak_groups(joint: JointDistribution) -> None:
     for member in joint.members:
-        for text in _weaknesses(member):
+        for text in weaknesses(member):
             warnings.warn(text, EvenoddsWarning, stacklevel=3)
 
 
-def _weaknesses(member: Group) -> list[str]:
+def weaknesses(member: Group) -> list[str]:
+    """What makes a group's rates doubtful: too few people, or a score that ranks them backwards."""
     found = []
     negatives, positives = member.people
     if min(negatives, positives) < _SMALL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -284,6 +285,23 @@ class JointDistribution:
         lo = min(member.ends[0] for member in self.members)
         hi = max(member.ends[1] for member in self.members)
         return (lo, hi) if self.orientation == "positive" else (-hi, -lo)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the people as counts by group, score and label: in whatever order they came, it is the same.
+
+        Sums of weights that are not whole numbers may differ in their last bit with the order, and it with them.
+
+        >>> JointDistribution.from_counts({"a": ([1, 2], [3, 1], [1, 2])}).fingerprint[:16]
+        '5c0d6e3c4b6e9f8a'
+        """
+        digest = hashlib.sha256(f"{self.orientation}|{self.resolution!r}".encode())
+        for member in sorted((*self.members, *self.one_sided), key=lambda one: one.key):
+            key = member.key.encode()
+            digest.update(f"|{len(key)}|{member.scores.size}|".encode() + key)
+            for numbers in (member.scores, member.negatives, member.positives):
+                digest.update(np.ascontiguousarray(numbers, dtype="<f8").data)
+        return digest.hexdigest()
 
     def __repr__(self) -> str:
         lo, hi = self.score_range

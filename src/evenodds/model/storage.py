@@ -156,7 +156,7 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
             plain[field.name] = None if value is None else [value.fpr, value.tpr]
         elif field.name in ("slopes", "slope_bounds"):
             plain[field.name] = [_written(number) for number in value]
-        elif field.name == "groups":
+        elif isinstance(value, tuple):
             plain[field.name] = list(value)
         else:
             plain[field.name] = _written(value) if isinstance(value, float) else value
@@ -171,7 +171,11 @@ def _read_certificate(plain: Mapping[str, Any]) -> Certificate:
     for name in ("slopes", "slope_bounds"):
         values[name] = tuple(_read(number) for number in plain[name])
     values["groups"] = tuple(str(group) for group in plain["groups"])
+    if plain.get("costs") is not None:
+        wrong_yes, wrong_no = plain["costs"]
+        values["costs"] = (_read(wrong_yes), _read(wrong_no))
     for field in fields(Certificate):
-        if field.type == "float":
+        nothing = field.type == "float | None" and values.get(field.name) is None
+        if str(field.type).startswith("float") and field.name in values and not nothing:
             values[field.name] = _read(values[field.name])
     return Certificate(**values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenodds.model.criteria import CRITERIA
+from evenodds.model.criteria import WHEN_TO_USE
 from evenodds.model.fit import fitted_curves
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
@@ -13,15 +13,6 @@ from evenodds.uses.frontier import frontier
 from evenodds.uses.metrics import metrics_of
 
 __all__ = ["Budget", "Choice", "budgets", "choices"]
-
-WHEN = {
-    "gentlest": "by default: nobody's odds change faster with the score than they must",
-    "even_slopes": "where a point of score should be worth the same in every group",
-    "smoothest": "where kinks in the odds would be noticed, or the odds are differentiated",
-    "robust": "where scores are noisy: errors of the score change the odds least on average",
-    "fewest_randomized": "where chance should decide for as few people as possible, at the price of steeper odds",
-    "even_randomized": "where no group should be left to chance more often than another",
-}
 
 
 @dataclass(frozen=True)
@@ -56,7 +47,7 @@ def budgets(joint: JointDistribution, slopes: Sequence[float]) -> tuple[Budget, 
 def choices(joint: JointDistribution, policy: Policy) -> tuple[Choice, ...]:
     """Every criterion for cubic curves through a policy's point, which all of them meet exactly."""
     made = []
-    for criterion in CRITERIA:
+    for criterion, when in WHEN_TO_USE.items():
         asked = {"curve": "cubic", "criterion": criterion, "target": policy.certificate.target}
         curves = dict(zip(joint.groups, fitted_curves(joint, asked), strict=True))
         measured = metrics_of(curves, joint, joint.score_range)
@@ -68,7 +59,7 @@ def choices(joint: JointDistribution, policy: Policy) -> tuple[Choice, ...]:
                 measured.randomized,
                 measured.spread("randomized"),
                 measured.accuracy,
-                WHEN[criterion],
+                when,
             )
         )
     return tuple(made)

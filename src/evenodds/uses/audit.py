@@ -42,7 +42,7 @@ from evenodds.uses.outcomes import RATES, outcomes_of
 from evenodds.uses.resampling import percentiles, resampled_rates
 from evenodds.values import Frozen, number_of, whole_number_of
 
-__all__ = ["Audit", "Confusion", "GroupAudit", "Pair", "Verdict", "audit"]
+__all__ = ["BETWEEN", "Audit", "Confusion", "GroupAudit", "Pair", "Verdict", "audit"]
 
 _FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
@@ -315,7 +315,7 @@ class Audit:
             for pair in self.pairs(rate):
                 rows.append((part, f"{rate}_difference", pair.one, pair.other, *_numbers(pair.difference)))
                 rows.append((part, f"{rate}_ratio", pair.one, pair.other, *_numbers(pair.ratio)))
-        rows += [(part, name, "", "", *_numbers(getattr(self, name))) for name in _BETWEEN]
+        rows += [(part, name, "", "", *_numbers(getattr(self, name))) for name in BETWEEN]
         return rows
 
     def __str__(self) -> str:
@@ -339,7 +339,7 @@ class Audit:
         if len(self.by_group) > _MANY:
             lines.append(f"  ... and {len(self.by_group) - _MANY} groups more")
         lines.append("Between groups, all pairs at once:")
-        for name, text in _BETWEEN.items():
+        for name, text in BETWEEN.items():
             was = f"   before {getattr(self.before, name)}" if self.before else ""
             lines.append(f"  {text}: {getattr(self, name)}{was}")
         if self.by_group:
@@ -352,7 +352,7 @@ class Audit:
         return "\n".join(lines)
 
 
-_BETWEEN = {
+BETWEEN = {
     "accuracy": "accuracy over everybody",
     "equalized_odds_difference": "equalized odds difference",
     "true_positive_rate_difference": "true positive rate difference",

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from evenodds.errors import one_of
+from evenodds.errors import UnknownGroupError, one_of
 from evenodds.frames import frame_of
 from evenodds.model.curves import FAMILIES, Curve
 from evenodds.model.fit import fit
 from evenodds.model.goals import Cost, Objective, constraint_of, objective_of
 from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.policy import Policy, check_policy
 from evenodds.model.roc import Point, roc_of
 from evenodds.uses.metrics import metrics_of
 
-__all__ = ["Compared", "Comparison", "compare"]
+__all__ = ["Compared", "Comparison", "best_threshold", "compare"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def compare(
     tolerance: float = 0.0,
     max_slope: float | None = None,
     max_loss: float | None = None,
+    policies: Mapping[str, Policy] | None = None,
 ) -> Comparison:
     """Compare one threshold for all, a threshold for each group, and fair policies of several curves.
 
@@ -68,6 +70,8 @@ def compare(
         The families to fit. A slope budget applies to all but "fixed", whose odds jump.
     constraints, objective, tolerance, max_slope, max_loss
         As for `fit`.
+    policies : mapping of names to policies, optional
+        Policies that are there already, measured on the same people.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def compare(
     rows = []
     if not goal.is_distance:
         rows = [
-            _row("one threshold", joint, goal, _one_threshold(joint, goal)),
+            _row("one threshold", joint, goal, [_threshold(joint, best_threshold(joint, goal))] * len(joint.members)),
             _row("group thresholds", joint, goal, _group_thresholds(joint, goal)),
         ]
     for curve in wanted:
@@ -102,32 +106,40 @@ def compare(
             max_loss=None if jumps else max_loss,
         )
         rows.append(_row(curve, joint, goal, policy.group_curves))
+    for name, made in (policies or {}).items():
+        check_policy(made)
+        made.check_orientation(joint.orientation)
+        unknown = [group for group in joint.groups if group not in made.curves]
+        if unknown:
+            raise UnknownGroupError(made.unknown(unknown))
+        rows.append(_row(name, joint, goal, [made.curves[group] for group in joint.groups]))
     return Comparison(goal.name, tuple(rows))
 
 
-def _threshold(joint: JointDistribution, upward: float) -> Curve:
-    at = upward if joint.orientation == "positive" else -upward
+def _threshold(joint: JointDistribution, at: float) -> Curve:
     return Curve("fixed", at, at, 0.0, orientation=joint.orientation)
 
 
-def _one_threshold(joint: JointDistribution, goal: Objective) -> tuple[Curve, ...]:
-    """The single threshold for everybody with the greatest gain."""
+def best_threshold(joint: JointDistribution, goal: Objective) -> float:
+    """The single threshold for everybody with the greatest gain, on the user's own scale."""
     scores = np.unique(np.concatenate([member.scores for member in joint.members]))
     scores = np.append(scores, np.nextafter(scores[-1], np.inf))
     gain = np.zeros(scores.size)
     for member, by in zip(joint.members, goal.by_rate, strict=True):
         above = np.append(np.cumsum(member.shares[:, ::-1], axis=1)[:, ::-1], np.zeros((2, 1)), axis=1)
         gain += by @ above[:, np.searchsorted(member.scores, scores)]
-    return (_threshold(joint, float(scores[int(np.argmax(gain))])),) * len(joint.members)
+    upward = float(scores[int(np.argmax(gain))])
+    return upward if joint.orientation == "positive" else -upward
 
 
 def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve, ...]:
     """Each group's own single threshold with the greatest gain."""
     found = []
+    sign = 1.0 if joint.orientation == "positive" else -1.0
     for member, by in zip(joint.members, goal.by_rate, strict=True):
         roc = roc_of(member)
         vertex = int(np.argmax(by[0] * roc.fpr + by[1] * roc.tpr))
-        found.append(_threshold(joint, roc.threshold(vertex)))
+        found.append(_threshold(joint, sign * roc.threshold(vertex)))
     return tuple(found)
 
 

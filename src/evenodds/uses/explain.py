@@ -20,7 +20,7 @@ from evenodds.model.solutions import Meeting
 from evenodds.model.target import check_reach
 from evenodds.values import Frozen, number_of
 
-__all__ = ["Explanation", "explain", "score_needed", "scores_with"]
+__all__ = ["Explanation", "explain", "fixed_to", "score_needed", "scores_with"]
 
 _SAME = 1e-12  # odds nearer than this are the same odds
 _NEAR = 1e-10  # what the score that is found for odds may miss them by
@@ -184,10 +184,10 @@ def _beside(found: Explanation, policy: Policy, joint: JointDistribution) -> Exp
     rank = float(everybody[:first].sum() + everybody[first:last].sum() / 2) / member.total
     share = float(member.positives[first] / everybody[first]) if last > first else None
     point = policy.certificate.points[found.group]
-    return replace(found, rank=rank, fixed=_fixed(member, point, policy), positive_share=share)
+    return replace(found, rank=rank, fixed=fixed_to(member, point, policy), positive_share=share)
 
 
-def _fixed(member: Group, point: Point, policy: Policy) -> Curve | None:
+def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:
     """Fixed randomisation to the policy's own rates; None where these people's scores do not allow them."""
     try:
         check_reach(member.key, roc_of(member), point)

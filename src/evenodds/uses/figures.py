@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,13 +15,14 @@ from evenodds.model.curves import Curve
 from evenodds.model.fit import Solutions
 from evenodds.model.groups import Group, locked
 from evenodds.model.joint import JointDistribution
-from evenodds.model.policy import Policy
+from evenodds.model.policy import Policy, rates_of
 from evenodds.model.regions import arcs_of, some_scores
 from evenodds.uses.audit import Audit
 from evenodds.uses.frontier import Frontier
 from evenodds.uses.intervals import Sample, critical_value, mean_interval
 
 __all__ = [
+    "PALETTE",
     "Figure",
     "Series",
     "audit_figure",
@@ -32,14 +34,32 @@ __all__ = [
     "solutions_figure",
 ]
 
+RATE_NAMES = {
+    "fpr": "FPR",
+    "tpr": "TPR",
+    "fnr": "FNR",
+    "accuracy": "accuracy",
+    "selection_rate": "selection rate",
+    "randomized": "share decided by chance",
+    "auc": "AUC",
+    "base_rate": "share of positives",
+}
 Kind = Literal["line", "dots", "intervals"]
 Style = Literal["solid", "dashed", "dotted", "thin"]
 
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F")
+"""Okabe and Ito's, but for the last two: told apart by the colour-blind, and of different lightness in grey."""
 _POINTS = 400  # of a curve
+_THIN_POINTS = 100  # of one among many
+_MANY_BREAKS = 200  # pieces of a curve beyond which its jumps are too many to be seen
+_NEAR = 0.005  # of the score range: to each side of a score, whose people are counted with it
 _BINS = 40  # of a density
 _COARSE_BINS = 20  # of a rate by score
 _ZOOM = 0.08  # to each side of a target
 _ONCE = 1e-9  # relative: how near to a jump both of its sides are drawn
+
+
+_OPTIONAL = ("low", "high", "people", "score")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +77,17 @@ class Series:
     high: Floats | None = None
     """The ends of intervals: along x in figures whose y are names, along y in all others."""
     people: Floats | None = None
-    """How many people stand behind each point."""
+    """How many people stand behind each point; the figure says in which way."""
+    score: Floats | None = None
+    """Which score makes each point, where that is neither x nor y."""
+
+    @property
+    def is_zone(self) -> bool:
+        """Whether this is no line of numbers but a stretch of x."""
+        return self.kind == "line" and self.x.size == 2  # noqa: PLR2004 its ends
 
     def __post_init__(self) -> None:
-        for name in ("x", "y", "low", "high", "people"):
+        for name in ("x", "y", *_OPTIONAL):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, locked(np.array(value, dtype=np.float64)))
@@ -84,53 +111,67 @@ class Figure:
     """Where y begins to mean something; below it there is room for zones."""
     zoom: tuple[float, float, float, float] | None = None
     """The part that deserves a closer look: x from, x to, y from, y to."""
+    people: str = "people"
+    """What the people of a point are."""
+
+    def place_of(self, group: str) -> int:
+        """The group's place among all groups, by which its colour is given."""
+        return self.groups.index(group)
 
     def frame(self) -> Any:
         """The figure's numbers, one row for each point."""
-        rows = [
-            (s.name, s.group or "", x, y, low, high, people)
-            for s in self.series
-            for x, y, low, high, people in zip(
-                s.x,
-                s.y,
-                *(np.full(s.x.size, np.nan) if a is None else a for a in (s.low, s.high, s.people)),
-                strict=True,
-            )
-        ]
-        names = ("series", "group", "x", "y", "low", "high", "people")
-        return frame_of({name: [row[i] for row in rows] for i, name in enumerate(names)})
+        columns: dict[str, list[Any]] = {name: [] for name in ("series", "group", "x", "y", *_OPTIONAL)}
+        for series in self.series:
+            size = series.x.size
+            columns["series"] += [series.name] * size
+            columns["group"] += [series.group or ""] * size
+            for name in ("x", "y", *_OPTIONAL):
+                values = getattr(series, name)
+                columns[name] += [math.nan] * size if values is None else values.tolist()
+        return frame_of(columns)
 
 
 # -- ROC ---------------------------------------------------------------------------------------------------------------
 
 
 def roc_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure:
-    """Each group's ROC; with a policy also what its slope budget leaves in reach, and the points chosen."""
+    """Each group's ROC; with a policy also what its slope budget leaves in reach, and where its curves come to lie."""
     diagonal = np.array([0.0, 1.0])
     series = [Series("a lottery for everybody", diagonal, diagonal, style="dotted")]
     zoom = None
+    sign = 1.0 if joint.orientation == "positive" else -1.0
     for member in joint.members:
-        fpr, tpr = _roc(member)
-        series.append(Series(member.key, fpr, tpr, group=member.key))
+        fpr, tpr, upward = _roc(member)
+        series.append(
+            Series(member.key, fpr, tpr, group=member.key, people=_selected(member, fpr, tpr), score=sign * upward)
+        )
     if policy is not None:
         slope = policy.certificate.max_slope
         for member in joint.members if np.isfinite(slope) else ():
             x, y = arcs_of(member, "linear", slope).polyline
             some = _thinned(x.size)
-            series.append(
-                Series(f"{member.key}, slope at most {slope:.3g}", x[some], y[some], style="dashed", group=member.key)
-            )
-        points = policy.certificate.points
-        series += [
-            Series(f"{key}, chosen", np.array([p.fpr]), np.array([p.tpr]), kind="dots", group=key)
-            for key, p in points.items()
-        ]
-        middle = np.mean([[p.fpr, p.tpr] for p in points.values()], axis=0)
-        zoom = _window(*middle)
+            fpr, tpr = x[some], y[some]
+            name = f"{member.key}, slope at most {slope:.3g}"
+            series.append(Series(name, fpr, tpr, style="dashed", group=member.key, people=_selected(member, fpr, tpr)))
+        points = []
+        for member in joint.members:
+            if member.key in policy.curves:
+                point = rates_of(policy.curves[member.key], member)  # on these people, who may not be those of the fit
+                fpr, tpr = np.array([point.fpr]), np.array([point.tpr])
+                people = _selected(member, fpr, tpr)
+                series.append(Series(f"{member.key}, chosen", fpr, tpr, kind="dots", group=member.key, people=people))
+                points.append((point.fpr, point.tpr))
+        if points:
+            zoom = _window(*np.mean(points, axis=0))
     return Figure(
         "What each group can reach", "false positive rate", "true positive rate", tuple(series), joint.groups,
-        square=True, zoom=zoom,
+        square=True, zoom=zoom, people="people who get a yes",
     )  # fmt: skip
+
+
+def _selected(member: Group, fpr: Floats, tpr: Floats) -> Floats:
+    """How many of a group get a yes at these rates."""
+    return member.negative_total * fpr + member.positive_total * tpr
 
 
 def _window(fpr: float, tpr: float) -> tuple[float, float, float, float]:
@@ -138,12 +179,16 @@ def _window(fpr: float, tpr: float) -> tuple[float, float, float, float]:
     return x - _ZOOM, x + _ZOOM, y - _ZOOM, y + _ZOOM
 
 
-def _roc(member: Group) -> tuple[Floats, Floats]:
-    """(FPR, TPR) of thresholds at some of the scores, from (0, 0) to (1, 1)."""
+def _roc(member: Group) -> tuple[Floats, Floats, Floats]:
+    """(FPR, TPR) of thresholds at some of the scores, from (0, 0), which none makes, to (1, 1), and these scores."""
     at = some_scores(member, _POINTS)
-    below = np.concatenate([sample.sums_below(at)[0] for sample in member.moments.samples])
-    fpr, tpr = (np.append(0.0, (1 - side)[::-1]) for side in below)
-    return fpr, tpr
+    fpr, tpr = (np.append(0.0, (1 - side)[::-1]) for side in _below(member, at))
+    return fpr, tpr, np.append(np.nan, at[::-1])
+
+
+def _below(member: Group, at: Floats) -> Floats:
+    """The shares of negatives and of positives below each score, upward."""
+    return np.concatenate([sample.sums_below(at)[0] for sample in member.moments.samples])
 
 
 def _thinned(size: int) -> Any:
@@ -153,31 +198,61 @@ def _thinned(size: int) -> Any:
 # -- curves ------------------------------------------------------------------------------------------------------------
 
 
-def curves_figure(policy: Policy, *, against: Mapping[str, Policy] | None = None) -> Figure:
-    """Each group's odds by score, and those of other policies for comparison."""
+def curves_figure(
+    policy: Policy, *, joint: JointDistribution | None = None, against: Mapping[str, Policy] | None = None
+) -> Figure:
+    """Each group's odds by score, and those of other policies for comparison; with people, how many have each score."""
     every = [policy, *(against or {}).values()]
     span = _span([curve for one in every for curve in one.group_curves], policy.score_range)
-    series = [Series(key, *_drawn(curve, span), group=key) for key, curve in policy.curves.items()]
+    near = _Near(joint, policy.score_range)
+    series = [near.series(key, key, *_drawn(curve, span)) for key, curve in policy.curves.items()]
     for name, other in (against or {}).items():
         series += [
-            Series(f"{key}, {name}", *_drawn(curve, span), style="dashed", group=key)
+            near.series(f"{key}, {name}", key, *_drawn(curve, span), style="dashed")
             for key, curve in other.curves.items()
         ]
-    return Figure("Odds of a yes", "score", "odds of a yes", tuple(series), policy.groups)
+    return Figure("Odds of a yes", "score", "odds of a yes", tuple(series), policy.groups, people=near.meaning)
 
 
-def solutions_figure(found: Solutions, group: str, *, chosen: Curve | None = None) -> Figure:
+def solutions_figure(
+    found: Solutions, group: str, *, chosen: Curve | None = None, joint: JointDistribution | None = None
+) -> Figure:
     """All curves of a family that meet one point for a group, and the one that was chosen."""
     path = list(found.paths[group])
     ends = [end for curve in path for end in (curve.t0, curve.t1) if np.isfinite(end)]
     middle = np.median(ends) if ends else 0.0
     width = np.median([curve.width for curve in path if np.isfinite(curve.width)] or [1.0]) or 1.0
     span = (float(middle - 1.5 * width), float(middle + 1.5 * width))
-    series = [Series(f"p = {curve.p:.2f}", *_drawn(curve, span), style="thin", group=group) for curve in path]
+    near = _Near(joint, joint.score_range if joint else span)
+    series = [
+        Series(f"p = {curve.p:.2f}", *_drawn(curve, span, _THIN_POINTS), style="thin", group=group) for curve in path
+    ]
     if chosen is not None:
-        series.append(Series("chosen", *_drawn(chosen, span), group=group))
+        series.append(near.series("chosen", group, *_drawn(chosen, span)))
     point = f"FPR {found.target.fpr:.3f}, TPR {found.target.tpr:.3f}"
-    return Figure(f"Every curve of {group} that meets {point}", "score", "odds of a yes", tuple(series), found.groups)
+    title = f"Every curve of {group} that meets {point}"
+    return Figure(title, "score", "odds of a yes", tuple(series), found.groups, people=near.meaning)
+
+
+class _Near:
+    """People whose score is near to a drawn one: how many are affected by the odds there."""
+
+    def __init__(self, joint: JointDistribution | None, score_range: tuple[float, float]) -> None:
+        self._members = {member.key: member for member in joint.members} if joint else {}
+        self._sign = -1.0 if joint and joint.orientation == "negative" else 1.0
+        self._reach = _NEAR * (score_range[1] - score_range[0])
+        self.meaning = f"people within {self._reach:.3g} of this score" if self._reach else "people with this score"
+
+    def series(self, name: str, group: str, x: Floats, y: Floats, style: Style = "solid") -> Series:
+        member = self._members.get(group)
+        people = None if member is None else self._count(member, x)
+        return Series(name, x, y, style=style, group=group, people=people)
+
+    def _count(self, member: Group, x: Floats) -> Floats:
+        upward = self._sign * x
+        more = np.nextafter(upward + self._reach, np.inf)  # those at the end count too
+        negatives, positives = _below(member, more) - _below(member, upward - self._reach)
+        return np.asarray(negatives * member.negative_total + positives * member.positive_total)
 
 
 def _span(curves: Sequence[Curve], score_range: tuple[float, float]) -> tuple[float, float]:
@@ -188,26 +263,41 @@ def _span(curves: Sequence[Curve], score_range: tuple[float, float]) -> tuple[fl
     return max(min([lo, *ends]), lo - room), min(max([hi, *ends]), hi + room)
 
 
-def _drawn(curve: Curve, span: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Points of a curve, both sides of a jump among them."""
+def _drawn(curve: Curve, span: tuple[float, float], points: int = _POINTS) -> tuple[Floats, Floats]:
+    """Points of a curve, both sides of a jump among them unless there are too many to be seen."""
     breaks = curve.pieces.breaks
     beside = _ONCE * max(span[1] - span[0], 1e-300)
     inside = breaks[(breaks > span[0]) & (breaks < span[1])]
-    x = np.unique(np.concatenate([np.linspace(*span, _POINTS), inside, inside - beside, inside + beside]))
+    if inside.size > _MANY_BREAKS:
+        inside = inside[:0]
+    x = np.unique(np.concatenate([np.linspace(*span, points), inside, inside - beside, inside + beside]))
     return x, curve(x)
 
 
-def frontier_figure(found: Frontier) -> Figure:
-    """The best objective against the slope budget."""
-    slopes, values = np.array(found.max_slopes), np.array(found.objectives)
+def frontier_figure(found: Frontier, *, chosen: Policy | None = None, people: float | None = None) -> Figure:
+    """The best objective against the slope budget, where a policy lies, and how many of the people that costs."""
+    slopes, values, losses = (np.array(a) for a in (found.max_slopes, found.objectives, found.losses))
     finite = np.isfinite(slopes)
-    series = [Series(found.objective_name, slopes[finite], values[finite])]
+    costs = people if found.objective_name == "accuracy_score" else None  # a loss of accuracy is a number of people
+    series = [
+        Series(found.objective_name, slopes[finite], values[finite],
+               people=None if costs is None else costs * losses[finite])
+    ]  # fmt: skip
     if (~finite).any() and finite.any():
         level = values[~finite][0]
         ends = np.array([slopes[finite].min(), slopes[finite].max()])
         series.append(Series("without a budget", ends, np.full(2, level), style="dotted"))
+    slope = np.inf if chosen is None else max(chosen.certificate.slopes)
+    if chosen is not None and np.isfinite(slope) and slope > 0:
+        lost = None if costs is None else np.array([costs * chosen.certificate.loss])
+        series.append(
+            Series("this policy", np.array([slope]), np.array([chosen.certificate.objective]), kind="dots", people=lost)
+        )
     title = "What gentleness costs"
-    return Figure(title, "largest slope of any group", found.objective_name, tuple(series), (), log_x=True)
+    meaning = "people more decided wrongly than without a budget"
+    return Figure(
+        title, "largest slope of any group", found.objective_name, tuple(series), (), log_x=True, people=meaning
+    )
 
 
 # -- people ------------------------------------------------------------------------------------------------------------
@@ -230,14 +320,16 @@ def score_rates_figure(joint: JointDistribution, *, confidence: float = 0.95) ->
         ]
         low, high = np.array([e.low for e in ends]), np.array([e.high for e in ends])
         series.append(Series(member.key, middle, rate, group=member.key, low=low, high=high, people=count))
-    return Figure("Who is positive", "score", "share of positives", tuple(series), joint.groups)
+    return Figure(
+        "Who is positive", "score", "share of positives", tuple(series), joint.groups, people="people around this score"
+    )
 
 
 def densities_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure:
     """How the scores of each group fall, and over which of them a policy decides by chance."""
     lo, hi = joint.score_range
-    edges = np.linspace(lo, hi, _BINS + 1) if hi > lo else np.array([lo - 0.5, lo + 0.5])
-    middle, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
+    edges, middle = _density_bins(joint)
+    width = np.diff(edges)
     series, top = [], 0.0
     for member in joint.members:
         scores, negatives, positives = _own_scale(joint, member)
@@ -250,7 +342,22 @@ def densities_figure(joint: JointDistribution, policy: Policy | None = None) -> 
         level = -top * 0.06 * (place + 1)
         series.append(Series(f"{key}: decided by chance", ends, np.full(2, level), group=key, style="solid"))
     title = "Where people score" + (", and where chance decides" if policy else "")
-    return Figure(title, "score", "share of people a point", tuple(series), joint.groups, floor=0.0)
+    meaning = f"people within {width.max() / 2:.3g} of this score"
+    return Figure(title, "score", "share of people a point", tuple(series), joint.groups, floor=0.0, people=meaning)
+
+
+def _density_bins(joint: JointDistribution) -> tuple[Floats, Floats]:
+    """Edges and middles: each score by itself where there are few, else bins of one width."""
+    lo, hi = joint.score_range
+    few = [member.scores for member in joint.members if member.score_count <= _BINS]
+    scores = np.unique(np.concatenate(few)) if len(few) == len(joint.members) else np.zeros(0)
+    if 1 < scores.size <= _BINS:
+        scores = scores if joint.orientation == "positive" else -scores[::-1]
+        between = (scores[1:] + scores[:-1]) / 2
+        ends = (2 * scores[0] - between[0], 2 * scores[-1] - between[-1])
+        return np.concatenate([ends[:1], between, ends[1:]]), scores
+    edges = np.linspace(lo, hi, _BINS + 1) if hi > lo else np.array([lo - 0.5, lo + 0.5])
+    return edges, (edges[1:] + edges[:-1]) / 2
 
 
 def _own_scale(joint: JointDistribution, member: Group) -> tuple[Floats, Floats, Floats]:
@@ -267,17 +374,18 @@ def _bins(people: Floats, count: int) -> Any:
 
 
 def audit_figure(audit: Audit, *, rates: Sequence[str] = ("fpr", "tpr")) -> Figure:
-    """Each group's rates with their intervals, and where they would be if all were equal."""
+    """Each group's rates with their intervals, a row for each; all groups of one rate together."""
     groups = tuple(g.group for g in audit.by_group)
-    series = []
+    series: list[Series] = []
+    rows: list[str] = []
     for rate in rates:
-        for place, g in enumerate(audit.by_group):
+        for g in audit.by_group:
             estimate = getattr(g, rate)
-            ends = (np.array([value]) for value in (estimate.value, place, estimate.low, estimate.high))
-            x, y, low, high = ends
-            series.append(
-                Series(f"{g.group}, {rate}", x, y, kind="intervals", group=g.group, low=low, high=high,
-                       people=np.array([g.people]))
-            )  # fmt: skip
+            x, y, low, high, people = (
+                np.array([value]) for value in (estimate.value, len(rows), estimate.low, estimate.high, g.people)
+            )
+            rows.append(g.group if len(rates) == 1 else f"{g.group}, {RATE_NAMES[rate]}")
+            series.append(Series(rows[-1], x, y, kind="intervals", group=g.group, low=low, high=high, people=people))
     title = f"Rates on {sum(g.people for g in audit.by_group):,.0f} people, intervals of {audit.confidence:g}"
-    return Figure(title, " and ".join(rates), "", tuple(series), groups, y_names=groups)
+    shown = " and ".join(RATE_NAMES[rate] for rate in rates)
+    return Figure(title, shown, "", tuple(series), groups, y_names=tuple(rows), people="people in the group")

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from evenodds.errors import MissingPackageError
 from evenodds.model.curves import Curve
 from evenodds.model.fit import Solutions
@@ -18,18 +16,15 @@ from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
 from evenodds.uses import figures
 from evenodds.uses.audit import Audit
-from evenodds.uses.figures import Figure, Series
+from evenodds.uses.figures import PALETTE, Figure, Series
 from evenodds.uses.frontier import Frontier
+from evenodds.uses.labels import line_labels
 
 __all__ = ["audit", "curves", "densities", "draw_figure", "frontier", "roc", "score_rates", "solutions"]
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F")
-"""Dark enough on white, light enough on black, and of different lightness in grey."""
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STYLES = {"solid": "-", "dashed": "--", "dotted": ":", "thin": "-"}
 _NOBODY = "#808080"
-_LABELLED = 12  # lines that get a label of their own
-_NAME = (0.2, 0.07)  # how wide and high a name is, of the picture
 
 
 def roc(joint: JointDistribution, policy: Policy | None = None, *, ax: Any = None) -> Any:
@@ -44,9 +39,18 @@ def roc(joint: JointDistribution, policy: Policy | None = None, *, ax: Any = Non
     return draw_figure(figures.roc_figure(joint, policy), ax)
 
 
-def curves(policy: Policy, *, against: Mapping[str, Policy] | None = None, ax: Any = None) -> Any:
-    """Each group's odds by score; other policies, such as the fixed one, dashed beside them."""
-    return draw_figure(figures.curves_figure(policy, against=against), ax)
+def curves(
+    policy: Policy,
+    *,
+    joint: JointDistribution | None = None,
+    against: Mapping[str, Policy] | None = None,
+    ax: Any = None,
+) -> Any:
+    """Each group's odds by score; other policies, such as the fixed one, dashed beside them.
+
+    With `joint` the figure's `.frame()` also has how many people are near each score.
+    """
+    return draw_figure(figures.curves_figure(policy, joint=joint, against=against), ax)
 
 
 def solutions(found: Solutions, group: str, *, chosen: Curve | None = None, ax: Any = None) -> Any:
@@ -114,12 +118,12 @@ def _new_axes(figure: Figure) -> Any:
 
 
 def _colour(group: str | None, figure: Figure) -> str:
-    return _NOBODY if group is None else PALETTE[figure.groups.index(group) % len(PALETTE)]
+    return _NOBODY if group is None else PALETTE[figure.place_of(group) % len(PALETTE)]
 
 
 def _draw(series: Series, figure: Figure, ax: Any) -> None:
     colour = _colour(series.group, figure) if series.group or figure.groups else PALETTE[0]
-    mark = _MARKS[figure.groups.index(series.group) % len(_MARKS)] if series.group else "o"
+    mark = _MARKS[figure.place_of(series.group) % len(_MARKS)] if series.group else "o"
     if series.kind == "dots":
         ax.plot(series.x, series.y, mark, color=colour, markersize=7, markeredgecolor="white", zorder=5)
     elif series.kind == "intervals" and series.low is not None and series.high is not None:
@@ -134,30 +138,15 @@ def _draw(series: Series, figure: Figure, ax: Any) -> None:
 
 
 def _label_lines(figure: Figure, ax: Any) -> None:
-    """Names beside the lines, where other lines and other names are farthest."""
-    lines = [s for s in figure.series if s.kind == "line" and s.style == "solid" and s.group and s.x.size > 2]  # noqa: PLR2004
-    if not 0 < len(lines) <= _LABELLED:
-        return
-    grid = np.linspace(max(s.x.min() for s in lines), min(s.x.max() for s in lines), 80)[4:-12]
-    heights = np.array([np.interp(grid, s.x, s.y) for s in lines])
-    scale = float(np.ptp(heights)) or 1.0
-    across = np.linspace(0, 1, grid.size)
-    taken: list[tuple[float, float]] = []
-    for i, series in enumerate(lines):
-        up = (heights[i] - heights.min()) / scale
-        others = np.abs(np.delete(heights, i, axis=0) - heights[i]) / scale
-        room = np.minimum(others.min(axis=0) if others.size else np.ones(grid.size), 0.1)
-        for x, y in taken:
-            room -= (np.abs(across - x) < _NAME[0]) & (np.abs(up - y) < _NAME[1])
-        at = int(np.argmax(room - 0.02 * np.abs(up - 0.5)))
-        taken.append((across[at], up[at]))
+    for label in line_labels(figure):
         ax.annotate(
-            series.name,
-            (grid[at], heights[i, at]),
+            label.text,
+            (label.x, label.y),
             xytext=(5, -4),
             textcoords="offset points",
-            color=_colour(series.group, figure),
+            color=_colour(label.series.group, figure),
             fontweight="bold",
+            fontsize="x-small" if label.small else None,
         )
 
 

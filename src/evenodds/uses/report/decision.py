@@ -1,0 +1,280 @@
+"""What was decided, why, and what changes by it: the sections that everybody reads."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from evenodds.model.criteria import WHEN_TO_USE
+from evenodds.model.goals import constraint_of
+from evenodds.model.policy import Policy
+from evenodds.uses.audit import BETWEEN, Audit
+from evenodds.uses.compare import compare
+from evenodds.uses.figures import RATE_NAMES
+from evenodds.uses.outcomes import outcomes_of
+from evenodds.uses.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    KeyFigure,
+    KeyFigures,
+    Kind,
+    Table,
+    Text,
+    shown,
+    table_of,
+)
+from evenodds.uses.report.subject import Subject, by_chance, listed
+
+__all__ = ["before_and_after", "decided", "in_short"]
+
+_CURVES = {
+    "fixed": "one coin flip between two thresholds (Hardt et al.): the odds jump",
+    "linear": "two straight lines that meet at a knot",
+    "quadratic": "two parabolas that meet at a knot, flat at both thresholds",
+    "cubic": "two S-shaped pieces that meet at a knot, smooth everywhere",
+    "quartic": "one polynomial without a knot, smooth everywhere",
+    "optimal": "a linear program's own rising line, with as many bends as it needs",
+}
+
+
+def in_short(subject: Subject) -> list[Block]:
+    """The whole in a few numbers and sentences."""
+    policy, found = subject.policy, subject.audit
+    certificate = policy.certificate
+    old = found.before
+    assert old is not None  # noqa: S101 there is always something to compare with
+    steep = policy.steepest
+    slope = policy.curves[steep].lipschitz
+    now, then = (_spread(one, certificate.constraints) for one in (found, old))
+    chance, chance_before = (by_chance(one) for one in (found, old))
+    old_accuracy = _percent(old.accuracy.value)
+    figures = KeyFigures(
+        (
+            KeyFigure(
+                "largest difference between groups, percentage points", f"{100 * now:.1f}", f"before: {100 * then:.1f}"
+            ),
+            KeyFigure("accuracy", _percent(found.accuracy.value), f"before: {old_accuracy}"),
+            KeyFigure("steepest odds, a point of score", shown(slope, "slope"), f"group {steep}; before: jump"),
+            KeyFigure("people decided by chance", _percent(chance), f"before: {_percent(chance_before)}"),
+        )
+    )
+    n = len(policy.groups)
+    each = f"a curve for each of {n} groups: {listed(policy.groups)}" if n > 1 else f"a curve for {policy.groups[0]}"
+    told = [
+        f"This policy turns a score into the odds of a yes, with {each}.",
+        f"A {_better(policy)} score never means lower odds.",
+        _promise(subject),
+        _gentleness(subject, slope, steep),
+        f"For {_percent(chance)} of the people chance decides: their odds are neither 0 nor 1.",
+        f"Before means {subject.before}: the groups differed by {_points(then)}, the accuracy was {old_accuracy}.",
+    ]
+    if subject.is_of_the_fit:
+        told.append(
+            "All figures are measured on the people that the policy was fitted on. On others they will differ by "
+            "chance: measure it on fresh people before it is relied upon."
+        )
+    else:
+        told.append(
+            "All figures are measured on people other than those of the fit, so the groups differ by more than the "
+            "policy's promise; how much of that is chance is said below."
+        )
+    blocks: list[Block] = [figures, *map(Text, told)]
+    if subject.tolerance is not None:
+        verdict = found.passed(tolerance=subject.tolerance)
+        blocks.append(Text(f"Verdict at a tolerance of {subject.tolerance:g}: {verdict}. {' '.join(verdict.reasons)}"))
+    return blocks
+
+
+def _promise(subject: Subject) -> str:
+    certificate = subject.policy.certificate
+    if certificate.target is not None:
+        fpr, tpr = _percent(certificate.target.fpr), _percent(certificate.target.tpr)
+        return (
+            f"On the people of the fit all groups share one false positive rate and one true positive rate: of those "
+            f"whose label is 0, {fpr} get a yes in every group, and of those whose label is 1, {tpr}."
+        )
+    within = f", to within {certificate.tolerance:g}" if certificate.tolerance else ""
+    return f"On the people of the fit all groups have {certificate.shared}{within}."
+
+
+def _gentleness(subject: Subject, slope: float, steep: str) -> str:
+    lo, hi = subject.policy.score_range
+    if subject.jumping:
+        return (
+            f"In {listed(subject.jumping)} the odds jump: people on the two sides of one score are treated as if "
+            "they had nothing in common. A slope budget would smooth that."
+        )
+    step = _round_step((hi - lo) / 100)
+    return (
+        f"Nobody stands at a cliff: two people of one group whose scores are {step:g} apart differ in their odds by at "
+        f"most {_points(min(1.0, slope * step))} (in {steep!r}, the steepest group). A single threshold would part "
+        "some of them by 100."
+    )
+
+
+def decided(subject: Subject) -> list[Block]:
+    """What was asked for, and what is proven of the answer."""
+    policy, certificate = subject.policy, subject.policy.certificate
+    budget, why = _budget(subject)
+    if certificate.target_given:
+        point = "named by whoever fitted the policy"
+    else:
+        point = f"chosen, as the best that all groups reach for {certificate.objective_name} within the budget"
+    objective = certificate.objective_name
+    if certificate.costs is not None:
+        objective += f": a wrong yes {certificate.costs[0]:g}, a wrong no {certificate.costs[1]:g}"
+    where = f"FPR {certificate.target.fpr:.6f}, TPR {certificate.target.tpr:.6f}" if certificate.target else "by group"
+    criterion = certificate.criterion
+    lo, hi = policy.score_range
+    families = [_CURVES[curve.family] for curve in policy.group_curves]
+    rows = (
+        ("constraint", certificate.constraints, f"every group has {certificate.shared}"),
+        ("tolerance", f"{certificate.tolerance:g}", "the largest difference allowed between two groups"),
+        ("objective", objective, "what the policy is as good at as the rest allows"),
+        ("rates", where, point),
+        ("slope budget", budget, why),
+        ("curves", subject.family, "; ".join(dict.fromkeys(families))),
+        ("criterion", criterion or "not recorded", f"meant {WHEN_TO_USE[criterion]}" if criterion else ""),
+        (
+            "individual odds",
+            "kept" if certificate.keep_individual_odds else "not asked for",
+            "whether every threshold had to lie inside the score range",
+        ),
+        ("score", f"{lo:g} to {hi:g}", f"a {_better(policy)} score speaks for a yes"),
+    )
+    asked = Table("What was asked for", (Column("what"), Column("choice"), Column("meaning")), rows)
+    return [asked, Text("The certificate says what is proven of the policy, and what is not:"),
+            Bullets(tuple(str(certificate).splitlines()))]  # fmt: skip
+
+
+def _budget(subject: Subject) -> tuple[str, str]:
+    certificate = subject.policy.certificate
+    if math.isinf(certificate.max_slope):
+        return "none", "a group may keep a hard threshold"
+    size = f"{certificate.max_slope:.6g} a point"
+    if certificate.max_loss is not None:
+        return size, f"the gentlest for which at most {certificate.max_loss:g} of the objective is given up"
+    return size, "given: no group's odds rise faster"
+
+
+def before_and_after(subject: Subject) -> list[Block]:
+    """What changes, for which group, and what else could have been done."""
+    found, old = subject.audit, subject.audit.before
+    assert old is not None  # noqa: S101 as above
+    rates = ("fpr", "tpr", "selection_rate", "accuracy")
+    columns = [Column("group"), Column("people", "count")]
+    for rate in rates:
+        columns += [Column(f"{RATE_NAMES[rate]} before", "percent"), Column("after", "percent")]
+    rows = tuple(
+        (now.group, now.people,
+         *(value for rate in rates for value in (getattr(then, rate).value, getattr(now, rate).value)))
+        for now, then in zip(found.by_group, old.by_group, strict=True)
+    )  # fmt: skip
+    between = tuple((words, getattr(old, name).value, getattr(found, name)) for name, words in BETWEEN.items())
+    blocks: list[Block] = [
+        Text(f"Before is {subject.before}; after is this policy. Both are measured on the same people."),
+        Table("Each group", tuple(columns), rows, "FPR and TPR are the false and the true positive rate."),
+        Table(
+            f"Between groups, with intervals of {found.confidence:g}",
+            (Column("figure"), Column("before", "rate"), Column("after", "rate")),
+            between,
+        ),
+        _affected(subject),
+    ]
+    if subject.is_of_the_fit:
+        blocks += _alternatives(subject)
+    return blocks
+
+
+def _affected(subject: Subject) -> Table:
+    """Who gains and who loses: the expected numbers of yeses that come and go."""
+    rows = []
+    for member in (*subject.joint.members, *subject.joint.one_sided):
+        if member.key in subject.earlier and member.total > 0:
+            now, then = (
+                outcomes_of(member, curves[member.key]).everybody for curves in (subject.policy.curves, subject.earlier)
+            )
+            change = now.odds - then.odds
+            more, fewer = (float(now.weights @ np.maximum(sign * change, 0)) for sign in (1, -1))
+            rows.append((member.key, member.total, more, fewer, (more - fewer) / member.total))
+    columns = (Column("group"), Column("people", "count"), Column("yeses gained", "count"),
+               Column("yeses lost", "count"), Column("change of the selection rate, points", "points"))  # fmt: skip
+    note = "Sums of odds: how many yeses more and fewer people can expect than before."
+    return Table("Whom the change affects", columns, tuple(rows), note)
+
+
+def _alternatives(subject: Subject) -> list[Block]:
+    """Other ways to decide, on the people of the fit, where all of them had the same chance to be good."""
+    certificate = subject.policy.certificate
+    objective = subject.objective
+    if objective is None:
+        return []
+    found = compare(
+        subject.people,
+        curves=["fixed"],
+        constraints=certificate.constraints,
+        objective=objective,
+        tolerance=certificate.tolerance,
+        policies={"this policy": subject.policy},
+    )
+    names = {"one threshold": "one threshold for all", "group thresholds": "a threshold for each group",
+             "fixed": "coin flips between thresholds"}  # fmt: skip
+    rows: list[dict[str, Cell]] = [
+        {
+            "way to decide": names.get(row.policy, row.policy),
+            found.objective_name: row.objective,
+            "equalized odds difference": row.equalized_odds_difference,
+            "largest slope": row.largest_slope,
+            "decided by chance": row.randomized,
+            "individual odds hold": row.individual_odds,
+        }
+        for row in found.rows
+    ]
+    note = "The best of each kind for the same constraint and objective."
+    kinds: dict[str, Kind] = {
+        found.objective_name: "rate",
+        "equalized odds difference": "rate",
+        "largest slope": "slope",
+        "decided by chance": "percent",
+    }
+    return [table_of("What else could be done", rows, kinds, note)]
+
+
+# -- words and numbers -------------------------------------------------------------------------------------------------
+
+
+def _percent(value: float) -> str:
+    return shown(value, "percent")
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.1f} percentage points"
+
+
+def _better(policy: Policy) -> str:
+    return "higher" if policy.orientation == "positive" else "lower"
+
+
+def _round_step(raw: float) -> float:
+    """The nearest of 1, 2 and 5 times a power of ten.
+
+    >>> _round_step(0.9), _round_step(3.1)
+    (1.0, 5.0)
+    """
+    if raw <= 0:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(raw))
+    return next(unit * m for m in (1, 2, 5, 10) if unit * m >= 0.8 * raw)
+
+
+def _spread(found: Audit, constraints: str) -> float:
+    """The largest difference between groups in the rates that the policy makes equal."""
+    rates = constraint_of(constraints, 0.0).rates
+    spreads = []
+    for rate in rates:
+        values = [value for g in found.by_group if not math.isnan(value := getattr(g, rate).value)]
+        spreads.append(max(values) - min(values) if values else math.nan)
+    return max(spreads)

@@ -1,0 +1,142 @@
+"""What a report is about: a policy, people, and what several sections need of them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from evenodds.errors import DataError, EvenoddsWarning
+from evenodds.model.curves import Curve
+from evenodds.model.goals import Cost, constraint_of, objective_of
+from evenodds.model.joint import JointDistribution, check_is_joint
+from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.uses.audit import Audit, audit
+from evenodds.uses.before import curves_before
+from evenodds.uses.compare import best_threshold
+from evenodds.uses.figures import Figure
+from evenodds.uses.report.document import Picture
+
+__all__ = ["Subject", "by_chance", "listed"]
+
+_SAME = 1e-9  # rates nearer than this are those of the certificate: the people are those of the fit
+_LISTED = 8  # groups that are named one by one in a sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A policy and people, with what several sections need of them."""
+
+    policy: Policy
+    joint: JointDistribution
+    audit: Audit
+    before: str
+    """What was in use before, in words."""
+    earlier: Mapping[str, Curve]
+    """And as curves."""
+    tolerance: float | None
+
+    @classmethod
+    def of(
+        cls,
+        policy: Policy,
+        joint: JointDistribution,
+        *,
+        before: Policy | float | None = None,
+        tolerance: float | None = None,
+        confidence: float = 0.95,
+    ) -> Subject:
+        """Measure the policy on the people; without `before` it is compared with the best single threshold."""
+        check_policy(policy)
+        check_is_joint(joint, "The second argument")
+        known = tuple(member for member in joint.members if member.key in policy.curves)
+        if not known:
+            found = ", ".join(repr(key) for key in joint.groups[:_LISTED])
+            msg = f"No group that the policy knows has people of both labels. Known: {policy.known}; got: {found}."
+            raise DataError(msg)
+        side = "a yes from" if policy.orientation == "positive" else "a yes up to"
+        if before is None:
+            people = replace(joint, members=known, one_sided=())
+            goal = objective_of("accuracy_score", people, constraint_of("equalized_odds", 0.0))
+            before = best_threshold(people, goal)
+            said = f"the single threshold for everybody with the best accuracy, {side} {before:g}"
+        elif isinstance(before, Policy):
+            said = f"the policy {before.document['fingerprint'][:12]}"
+        else:
+            said = f"a single threshold for everybody, {side} {before:g}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvenoddsWarning)  # what is open stands in the report
+            found_audit = audit(policy, joint, confidence=confidence, before=before)
+        if tolerance is not None:
+            found_audit.passed(tolerance=tolerance)  # refuses what is no tolerance
+        groups = [g.group for g in found_audit.by_group]
+        return cls(policy, joint, found_audit, said, curves_before(before, policy, groups), tolerance)
+
+    @cached_property
+    def people(self) -> JointDistribution:
+        """The groups that the policy knows and that have both labels: those that can be drawn."""
+        members = tuple(member for member in self.joint.members if member.key in self.policy.curves)
+        return replace(self.joint, members=members, one_sided=())
+
+    @cached_property
+    def is_of_the_fit(self) -> bool:
+        """Whether the people are those that the policy was fitted on, as far as rates can tell."""
+        if self.audit.missing or self.audit.unknown or self.audit.one_sided:
+            return False
+        fitted = self.policy.certificate.points
+        found = {member.key: rates_of(self.policy.curves[member.key], member) for member in self.people.members}
+        return all(
+            max(abs(point.fpr - fitted[key].fpr), abs(point.tpr - fitted[key].tpr)) <= _SAME
+            for key, point in found.items()
+        )
+
+    @property
+    def whose(self) -> str:
+        """The people in words."""
+        return "the people of the fit" if self.is_of_the_fit else "people other than those of the fit"
+
+    @property
+    def jumping(self) -> list[str]:
+        """Groups whose odds jump."""
+        return [group for group, curve in self.policy.curves.items() if math.isinf(curve.lipschitz)]
+
+    @property
+    def family(self) -> str:
+        """The policy's curves by name; a group at the edge of what it can reach may have another."""
+        return ", ".join(dict.fromkeys(curve.family for curve in self.policy.group_curves))
+
+    @property
+    def objective(self) -> str | Cost | None:
+        """The objective as `fit` takes it; None where the policy does not say what the costs were."""
+        certificate = self.policy.certificate
+        if certificate.objective_name != "cost":
+            return certificate.objective_name
+        return None if certificate.costs is None else Cost(*certificate.costs)
+
+    @property
+    def by_chance(self) -> float:
+        """The share of everybody whose odds are neither 0 nor 1."""
+        return by_chance(self.audit)
+
+    def picture(self, name: str, figure: Figure, caption: str) -> Picture:
+        """A figure in which every group has the colour that it has in all others."""
+        return Picture(name, replace(figure, groups=self.policy.groups) if figure.groups else figure, caption)
+
+
+def by_chance(found: Audit) -> float:
+    """The share of everybody whose odds are neither 0 nor 1."""
+    people = [(g.people, g.randomized.value) for g in found.by_group if g.people > 0]
+    return sum(n * value for n, value in people) / sum(n for n, _ in people)
+
+
+def listed(groups: Sequence[str]) -> str:
+    """Groups in a sentence, not more than a person reads; their names may have commas.
+
+    >>> listed(["a", "b"]), listed(["a, x", "b, x"])
+    ('a, b', 'a, x; b, x')
+    """
+    between = "; " if any("," in group for group in groups) else ", "
+    more = f" and {len(groups) - _LISTED} more" if len(groups) > _LISTED else ""
+    return between.join(groups[:_LISTED]) + more
