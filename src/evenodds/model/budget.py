@@ -13,7 +13,7 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import Steps, best_points, gentlest_steps, steps_of
 from evenodds.model.pooling import pool_together, pooled_slope_bound, upper_bound
-from evenodds.model.regions import ON_CURVE, above_diagonal, arc_point, arcs_of, is_smooth
+from evenodds.model.regions import ON_CURVE, Arcs, above_diagonal, arcs_of
 from evenodds.model.roc import LargeRoc, Point, roc_of
 from evenodds.model.target import best_common, best_reachable
 
@@ -57,7 +57,7 @@ def best_under(
         lines = [roc if isinstance(roc, LargeRoc) else above_diagonal((roc.fpr, roc.tpr)) for roc in rocs]
         return [best_common(lines, objective)] * len(lines)
     arcs = [arcs_of(member, family, slope) for member in joint.members]
-    exact = np.isinf(slope) or not any(is_smooth(arc.group, family, arc.width) for arc in arcs)
+    exact = all(arc.is_exact for arc in arcs)
     if exact or roughly or near is None:
         points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
     else:
@@ -68,22 +68,22 @@ def best_under(
     for _ in range(_LOOKS):
         arcs = [arc.finer(point) for arc, point in zip(arcs, points, strict=True)]
         points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
-    return points if family == "linear" else _onto_arcs(joint, family, slope, constraint, points)
+    return points if family == "linear" else _onto_arcs(joint, arcs, constraint, points)
 
 
-def _onto_arcs(
-    joint: JointDistribution, family: str, slope: float, constraint: Constraint, points: list[Point]
-) -> list[Point]:
+def _onto_arcs(joint: JointDistribution, arcs: list[Arcs], constraint: Constraint, points: list[Point]) -> list[Point]:
     """Move points from the straightened arcs onto the arcs themselves, so that the constraint still holds.
 
     The constrained rate stays (under equalised odds the FPR), and with it the curve's position is a root.
     """
     rate = constraint.rates[0]
     exact = []
-    for member, point, by in zip(joint.members, points, constraint.coefficients(joint, rate), strict=True):
-        arc = arc_point(member, family, slope, by, float(by @ (point.fpr, point.tpr)))
-        lottery = point.tpr - point.fpr <= ON_CURVE  # on the diagonal, which needs no arc
-        exact.append(point if lottery or arc.tpr - arc.fpr >= point.tpr - point.fpr else arc)
+    for arc, point, by in zip(arcs, points, constraint.coefficients(joint, rate), strict=True):
+        if arc.is_exact or point.tpr - point.fpr <= ON_CURVE:  # on the diagonal, which needs no arc
+            exact.append(point)
+            continue
+        above = arc.highest(by, float(by @ (point.fpr, point.tpr)))
+        exact.append(point if above.tpr - above.fpr >= point.tpr - point.fpr else above)
     if constraint.name == "equalized_odds":
         lowest = min(point.tpr for point in exact) + constraint.tolerance
         return [Point(asked.fpr, min(point.tpr, lowest)) for asked, point in zip(points, exact, strict=True)]

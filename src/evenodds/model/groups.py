@@ -123,6 +123,11 @@ class Group:
         return float(min(s[0] for s in self.score_lists)), float(max(s[-1] for s in self.score_lists))
 
     @cached_property
+    def least_gap(self) -> float:
+        """The narrowest gap between two scores; of a large group none is known."""
+        return 0.0 if self.is_large else float(np.min(np.diff(self.scores), initial=np.inf))
+
+    @cached_property
     def negative_total(self) -> float:
         return float(self.negatives.sum()) if self.side_totals is None else self.side_totals[0]
 

@@ -44,7 +44,7 @@ def rates_of(curve: Curve, group: Group) -> Point:
         fpr, tpr = group.moments.expectation(pieces)
     else:
         fpr, tpr = group.shares @ odds_of(curve, group)
-    return Point(float(fpr), float(tpr))
+    return Point(*(float(min(max(rate, 0.0), 1.0)) for rate in (fpr, tpr)))  # rounding must not make a rate of 1 more
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ from evenodds.model.roc import Point, roc_of
 __all__ = [
     "ON_CURVE",
     "above_diagonal",
-    "arc_point",
     "arcs_of",
     "common_region",
     "is_smooth",
@@ -40,6 +39,9 @@ __all__ = [
 
 ON_CURVE = 1e-12
 """Rates nearer than this are the same point: the error of summing them in another order."""
+_FLAT = 1e-13  # rates nearer than this are the same, but for rounding
+_NARROW = 1e-9  # of the score range: no curve need be narrower
+_PLACES = 64  # floating-point numbers over which a curve must at least extend
 _FEW_SCORES = 500  # scores whose meeting with a curve makes the first vertices of an arc
 _FEW_RAMPS = 2000  # scores up to which the linear curve's polyline has all its vertices
 _SMOOTH = 500  # scores within a ramp that make the blurred ROC smooth
@@ -65,8 +67,15 @@ class Arcs:
         """The vertices, from (0, 0) to (1, 1)."""
         return rising_line(self.rates)
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the polyline has every vertex, and is straight between them."""
+        return self.width == 0 or not is_smooth(self.group, self.family, self.width)
+
     def finer(self, near: Point) -> Arcs:
         """More vertices around a point, so that straight lines between them are as good as the arcs."""
+        if self.width == 0:
+            return self
         t0, rates = self.t0, self.rates
         for _ in range(_REFINEMENTS):
             at = int(np.clip(np.searchsorted(rates.sum(axis=0), near.fpr + near.tpr), 1, t0.size - 1))
@@ -78,19 +87,45 @@ class Arcs:
             rates = np.concatenate([rates, _rates(self.group, self.family, more, self.width)], axis=1)[:, order]
         return replace(self, t0=t0, rates=rates)
 
+    def highest(self, by: Floats, value: float) -> Point:
+        """The highest point of the arcs themselves at which a rate, by[0] FPR + by[1] TPR, has a value."""
+
+        def rates(t0: float) -> Floats:
+            return _rates(self.group, self.family, np.array([t0]), self.width)[:, 0]
+
+        def excess(t0: float) -> float:
+            """Above 0 left of the point; never 0, since where the rate is flat its left end is wanted."""
+            over = float(by @ rates(t0)) - value
+            return over if over > _FLAT else -1.0
+
+        lo, hi = self.group.ends[0] - self.width, self.group.ends[1]
+        _, t0 = bracketed_root(excess, (lo, excess(lo)), (hi, excess(hi)), 1e-15 * self.width)
+        fpr, tpr = rates(t0)
+        return Point(float(fpr), float(tpr))
+
 
 def arcs_of(group: Group, family: str, slope: float) -> Arcs:
-    """The blurred ROC of a group."""
-    if np.isinf(slope):
+    """The blurred ROC of a group; the ROC itself where the curve is no wider than any gap between scores."""
+    width = 0.0 if np.isinf(slope) else _width(group, family, slope)
+    if width <= group.least_gap:
         roc = roc_of(group)
         return Arcs(group, family, 0.0, roc.scores, np.stack([roc.fpr[1:], roc.tpr[1:]]))
-    width = float(unit_slope(family, 0.5)) / slope
     if not is_smooth(group, family, width):
         scores = group.scores
     else:
         scores = some_scores(group, _FIRST_LOOK if family == "linear" else _FEW_SCORES)
     t0 = meetings(scores, width)
     return Arcs(group, family, width, t0, _rates(group, family, t0, width))
+
+
+def _width(group: Group, family: str, slope: float) -> float:
+    """The width of a symmetric curve with this slope; no less than floating-point numbers can place.
+
+    A wider curve is gentler, so what it reaches is within the budget too.
+    """
+    lo, hi = group.ends
+    least = max(_NARROW * (hi - lo), _PLACES * np.spacing(max(abs(lo), abs(hi))))
+    return max(float(unit_slope(family, 0.5)) / slope, float(least))
 
 
 def is_smooth(group: Group, family: str, width: float) -> bool:
@@ -129,22 +164,6 @@ def above_diagonal(polyline: Polyline) -> Polyline:
     crossing = x[k] + over[k] / (over[k] - over[k + 1]) * (x[k + 1] - x[k])
     x, y = np.insert(x, k + 1, crossing), np.insert(y, k + 1, crossing)
     return x, np.maximum(x, y)
-
-
-def arc_point(group: Group, family: str, slope: float, by: Floats, value: float) -> Point:
-    """The point of the blurred ROC at which a rate, by[0] FPR + by[1] TPR, has a value."""
-    width = float(unit_slope(family, 0.5)) / slope
-
-    def rates(t0: float) -> Floats:
-        return _rates(group, family, np.array([t0]), width)[:, 0]
-
-    def excess(t0: float) -> float:
-        return float(by @ rates(t0)) - value
-
-    lo, hi = group.ends[0] - width, group.ends[1]
-    _, t0 = bracketed_root(excess, (lo, excess(lo)), (hi, excess(hi)), 1e-15 * width)
-    fpr, tpr = rates(t0)
-    return Point(float(fpr), float(tpr))
 
 
 def _rates(group: Group, family: str, t0: Floats, width: float) -> Floats:

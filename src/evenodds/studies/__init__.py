@@ -5,5 +5,6 @@ from __future__ import annotations
 from evenodds.studies.compas import CompasStudy, compas
 from evenodds.studies.credit_risk import CreditRiskStudy, credit_risk
 from evenodds.studies.folder import write_study
+from evenodds.studies.stories import story_of
 
-__all__ = ["CompasStudy", "CreditRiskStudy", "compas", "credit_risk", "write_study"]
+__all__ = ["CompasStudy", "CreditRiskStudy", "compas", "credit_risk", "story_of", "write_study"]

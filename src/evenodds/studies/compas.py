@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
 from evenodds import datasets
 from evenodds.model.curves import PUBLISHED, Curve
@@ -26,6 +26,7 @@ from evenodds.uses.figures import (
     audit_figure,
     curves_figure,
     densities_figure,
+    families_figure,
     frontier_figure,
     roc_figure,
     score_rates_figure,
@@ -75,6 +76,8 @@ class Result:
     accuracy: float
     randomized: float
     lipschitz: float
+    at_t0: float | None = None
+    """Odds of the people exactly at t0, where a fixed curve treats them apart."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,11 @@ class CompasStudy:
     budgets: tuple[Budget, ...]
     criteria: tuple[Choice, ...]
     seconds: float
+
+    title: ClassVar[str] = "COMPAS: the paper's second study, on the true records"
+    lead: ClassVar[str] = (
+        "COMPAS scores by race and sex: the published curves' slopes, and all results on the true records."
+    )
 
     @property
     def tables(self) -> dict[str, list[dict[str, Any]]]:
@@ -106,19 +114,30 @@ class CompasStudy:
         """The study's figures, as data."""
         joint = datasets.compas()
         group = self.policy.groups[0]
-        fixed = fit(joint, curve="fixed")
         point = self.policy.certificate.target
         assert point is not None  # noqa: S101 equalised odds
+        fixed = fit(joint, curve="fixed", target=point)
         found = solutions(joint, target=point, curve="linear")
         return {
             "roc": roc_figure(joint, self.policy),
-            "curves": curves_figure(self.policy, against={"fixed": fixed}),
-            "solutions": solutions_figure(found, group, chosen=self.policy.curves[group]),
-            "frontier": frontier_figure(frontier(joint)),
+            "curves": curves_figure(self.policy, joint=joint, against={"fixed": fixed}),
+            **{f"families_{_slug(key)}": self._families(key, joint.score_range) for key in joint.groups},
+            "solutions": solutions_figure(found, group, chosen=self.policy.curves[group], joint=joint),
+            "frontier": frontier_figure(frontier(joint), chosen=self.policy, people=joint.total),
             "score_rates": score_rates_figure(joint),
             "densities": densities_figure(joint, self.policy),
             "audit": audit_figure(audit(self.policy, joint)),
         }
+
+    def _families(self, group: str, score_range: tuple[float, float]) -> Figure:
+        """All families for one group, as in the paper, but on the true records."""
+        rows = [row for row in self.results if row.group == group]
+        curves = {row.curve: Curve(row.curve, row.t0, row.t1, row.p, at_t0=row.at_t0) for row in rows}
+        return families_figure(f"Every family for {group}", curves, score_range)
+
+
+def _slug(group: str) -> str:
+    return group.lower().replace(", ", "_")
 
 
 def compas() -> CompasStudy:
@@ -147,6 +166,7 @@ def compas() -> CompasStudy:
             figures.accuracy,
             figures.randomized,
             figures.lipschitz,
+            policy.curves[figures.group].at_t0,
         )
         for family, policy in policies.items()
         for figures in metrics(policy, joint).by_group

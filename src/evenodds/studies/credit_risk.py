@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from evenodds.uses.figures import (
     audit_figure,
     curves_figure,
     densities_figure,
+    families_figure,
     frontier_figure,
     roc_figure,
     score_rates_figure,
@@ -72,6 +73,8 @@ class Applicant:
     """The share of white people with this score who default."""
     published_fixed: float
     published_linear: float
+    published_quadratic: float
+    published_cubic: float
     published_quartic: float
     exact_fixed: float
     exact_linear: float
@@ -93,6 +96,11 @@ class CreditRiskStudy:
     budgets: tuple[Budget, ...]
     criteria: tuple[Choice, ...]
     seconds: float
+
+    title: ClassVar[str] = "CreditRisk: the paper's first study, recomputed"
+    lead: ClassVar[str] = (
+        "Credit scores of four groups: the published solutions, exact ones, and slope budgets beside them."
+    )
 
     @property
     def target(self) -> Point:
@@ -118,18 +126,24 @@ class CreditRiskStudy:
         exact = fit(joint, target=self.target)
         return {
             "roc": roc_figure(joint, self.policy),
-            "curves": curves_figure(self.policy),
-            "curves_at_the_paper's_target": curves_figure(
-                exact, against={"fixed": fit(joint, curve="fixed", target=self.target)}
+            "curves": curves_figure(self.policy, joint=joint),
+            "curves_at_the_papers_target": curves_figure(
+                exact, joint=joint, against={"fixed": fit(joint, curve="fixed", target=self.target)}
             ),
+            **{f"families_{group}": self._families(group, joint.score_range) for group in ("white", "black", "asian")},
             "solutions": solutions_figure(
-                solutions(joint, target=self.target, curve="linear"), "white", chosen=exact.curves["white"]
+                solutions(joint, target=self.target, curve="linear"), "white", chosen=exact.curves["white"], joint=joint
             ),
-            "frontier": frontier_figure(frontier(joint)),
+            "frontier": frontier_figure(frontier(joint), chosen=self.policy, people=joint.total),
             "score_rates": score_rates_figure(joint),
             "densities": densities_figure(joint, self.policy),
             "audit": audit_figure(audit(self.policy, joint)),
         }
+
+    def _families(self, group: str, score_range: tuple[float, float]) -> Figure:
+        """All families for one group, as in the paper, but exact and the gentlest."""
+        curves = {r.curve: Curve(r.curve, r.t0, r.t1, r.p, at_t0=r.at_t0) for r in self.exact if r.group == group}
+        return families_figure(f"Every family for {group}, at the paper's target", curves, score_range)
 
     def as_json(self) -> dict[str, Any]:
         """Everything as plain JSON: infinity is null beside `lipschitz_infinite: true`."""
@@ -192,9 +206,7 @@ def _applicant(
     return Applicant(
         score=score,
         default_rate=float(white.negatives[at] / (white.negatives[at] + white.positives[at])),
-        published_fixed=float(printed["fixed"](score)),
-        published_linear=float(printed["linear"](score)),
-        published_quartic=float(printed["quartic"](score)),
+        **{f"published_{family}": float(curve(score)) for family, curve in printed.items()},
         exact_fixed=float(exact["fixed"].odds(score, "white")),
         exact_linear=float(exact["linear"].odds(score, "white")),
         budget=float(policy.odds(score, "white")),

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
-from evenodds.model.curves import Curve
+from evenodds.model.curves import FAMILIES, Curve
 from evenodds.model.fit import Solutions
 from evenodds.model.groups import Group, locked
 from evenodds.model.joint import JointDistribution
@@ -28,6 +28,7 @@ __all__ = [
     "audit_figure",
     "curves_figure",
     "densities_figure",
+    "families_figure",
     "frontier_figure",
     "roc_figure",
     "score_rates_figure",
@@ -80,6 +81,8 @@ class Series:
     """How many people stand behind each point; the figure says in which way."""
     score: Floats | None = None
     """Which score makes each point, where that is neither x nor y."""
+    shaded_to: Floats | None = None
+    """Heights down to which the space below a line is shaded: all of it is in reach."""
 
     @property
     def is_zone(self) -> bool:
@@ -87,7 +90,7 @@ class Series:
         return self.kind == "line" and self.x.size == 2  # noqa: PLR2004 its ends
 
     def __post_init__(self) -> None:
-        for name in ("x", "y", *_OPTIONAL):
+        for name in ("x", "y", *_OPTIONAL, "shaded_to"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, locked(np.array(value, dtype=np.float64)))
@@ -143,8 +146,9 @@ def roc_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure
     for member in joint.members:
         fpr, tpr, upward = _roc(member)
         series.append(
-            Series(member.key, fpr, tpr, group=member.key, people=_selected(member, fpr, tpr), score=sign * upward)
-        )
+            Series(member.key, fpr, tpr, group=member.key, people=_selected(member, fpr, tpr), score=sign * upward,
+                   shaded_to=np.minimum(fpr, tpr))
+        )  # fmt: skip
     if policy is not None:
         slope = policy.certificate.max_slope
         for member in joint.members if np.isfinite(slope) else ():
@@ -212,6 +216,13 @@ def curves_figure(
             for key, curve in other.curves.items()
         ]
     return Figure("Odds of a yes", "score", "odds of a yes", tuple(series), policy.groups, people=near.meaning)
+
+
+def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[float, float]) -> Figure:
+    """One group's odds under several families of curves; a family has the same colour in every such figure."""
+    span = _span(list(curves.values()), score_range)
+    series = [Series(family, *_drawn(curve, span), group=family) for family, curve in curves.items()]
+    return Figure(title, "score", "odds of a yes", tuple(series), FAMILIES)
 
 
 def solutions_figure(
@@ -384,7 +395,7 @@ def audit_figure(audit: Audit, *, rates: Sequence[str] = ("fpr", "tpr")) -> Figu
             x, y, low, high, people = (
                 np.array([value]) for value in (estimate.value, len(rows), estimate.low, estimate.high, g.people)
             )
-            rows.append(g.group if len(rates) == 1 else f"{g.group}, {RATE_NAMES[rate]}")
+            rows.append(g.group if len(rates) == 1 else f"{RATE_NAMES[rate]}: {g.group}")
             series.append(Series(rows[-1], x, y, kind="intervals", group=g.group, low=low, high=high, people=people))
     title = f"Rates on {sum(g.people for g in audit.by_group):,.0f} people, intervals of {audit.confidence:g}"
     shown = " and ".join(RATE_NAMES[rate] for rate in rates)

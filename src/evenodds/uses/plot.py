@@ -135,6 +135,8 @@ def _draw(series: Series, figure: Figure, ax: Any) -> None:
         ax.plot(series.x, series.y, _STYLES[series.style], color=colour, linewidth=width, alpha=alpha)
         if series.low is not None and series.high is not None:
             ax.fill_between(series.x, series.low, series.high, color=colour, alpha=0.15, linewidth=0)
+        if series.shaded_to is not None:
+            ax.fill_between(series.x, series.shaded_to, series.y, color=colour, alpha=0.06, linewidth=0)
 
 
 def _label_lines(figure: Figure, ax: Any) -> None:

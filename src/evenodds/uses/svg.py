@@ -27,7 +27,7 @@ _ROW = 34  # the height of a row that has a name
 _LEFT, _RIGHT, _TOP, _BOTTOM = 28, 16, 12, 44
 _TITLE = 26  # the room for a title
 _LETTER = 7.0  # about the width of one
-_LONGEST = 26  # letters of a name beside an axis
+_LONGEST = 30  # letters of a name beside an axis
 _INSET = (0.52, 0.5, 0.46, 0.42)  # of the picture: left, top, width, height
 _INK, _GRID, _NOBODY = "#222222", "#d9d9d9", "#808080"
 _DASHES = {"dashed": "6 4", "dotted": "2 4"}
@@ -85,7 +85,11 @@ def svg_of(figure: Figure, *, name: str = "figure", titled: bool = True) -> str:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{said}"'
     parts = [f'{head} font-family="system-ui, Segoe UI, Helvetica, Arial, sans-serif" font-size="13">']
     if titled:
-        parts.append(f'<text class="ink" x="8" y="19" font-weight="600" fill="{_INK}">{escape(figure.title)}</text>')
+        size = min(14.0, WIDTH / (0.62 * max(len(figure.title), 1)))  # a long title is small, and not cut off
+        words = escape(figure.title)
+        parts.append(
+            f'<text class="ink" x="8" y="19" font-weight="600" font-size="{size:.1f}" fill="{_INK}">{words}</text>'
+        )
     parts += _axes(figure, main)
     parts += _contents(figure, main, f"{name}-main")
     parts += _names(figure, main)
@@ -224,10 +228,11 @@ def _series(series: Series, figure: Figure, view: View) -> list[str]:
         lines = [f'<path d="M{a:.1f},{b:.1f}H{c:.1f}" stroke="{colour}" stroke-width="2.2"/>' for a, c, b in ends]
         return [*lines, *(_mark(series, figure, colour, a, b) for a, b in zip(x, y, strict=True) if math.isfinite(a))]
     parts = []
-    if series.low is not None and series.high is not None:
-        around = np.concatenate([view.down(series.high), view.down(series.low)[::-1]])
-        path = _path(np.concatenate([x, x[::-1]]), around)
-        parts.append(f'<path d="{path}Z" fill="{colour}" fill-opacity="0.15"/>')
+    for high, low, opacity in ((series.high, series.low, 0.15), (series.y, series.shaded_to, 0.06)):
+        if high is not None and low is not None:
+            around = np.concatenate([view.down(high), view.down(low)[::-1]])
+            path = _path(np.concatenate([x, x[::-1]]), around)
+            parts.append(f'<path d="{path}Z" fill="{colour}" fill-opacity="{opacity}"/>')
     dashes = f' stroke-dasharray="{_DASHES[series.style]}"' if series.style in _DASHES else ""
     faint = ' stroke-opacity="0.35"' if series.style == "thin" else ""
     parts.append(

@@ -42,8 +42,9 @@ def commands() -> None:
 @options.people_options
 @options.fit_options
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the policy here; without it, print it.")
+@click.option("--report", type=click.Path(dir_okay=False), help="Write a report on the policy here: .html or .md.")
 @options.as_json
-def fit(*, output: str | None, as_json: bool, **given: Any) -> None:
+def fit(*, output: str | None, report: str | None, as_json: bool, **given: Any) -> None:
     """Find a curve for each group so that all groups share the rates asked for.
 
     \b
@@ -53,16 +54,25 @@ def fit(*, output: str | None, as_json: bool, **given: Any) -> None:
     from evenodds.model.fit import fit as fitted
     from evenodds.model.storage import written
 
+    if report:
+        from evenodds.uses.report import format_of
+        from evenodds.uses.report import report as reported
+
+        format_of(report, None)  # refused before the work is done
     settings = options.fit_settings(given)
-    policy = fitted(options.joint_of(given, orientation=given["orientation"]), **settings)
+    joint = options.joint_of(given, orientation=given["orientation"])
+    policy = fitted(joint, **settings)
     if output:
         policy.save(output)
+    if report:
+        reported(policy, joint, report)
     if as_json:
         click.echo(written(policy.document), nl=False)
         return
     click.echo(str(policy))
-    if output:
-        click.echo(f"Written to {output}.")
+    for path in (output, report):
+        if path:
+            click.echo(f"Written to {path}.")
 
 
 @commands.command()
@@ -78,8 +88,9 @@ def frontier(*, max_slopes: str | None, as_json: bool, **given: Any) -> None:
     Example:
       evenodds frontier past.csv --score points --group race --label repaid --max-slopes 0.05,0.1,0.5,inf
     """
-    from evenodds.fronts.cli.tables import print_json, print_rows
+    from evenodds.fronts.cli.tables import print_json, print_table
     from evenodds.uses.frontier import frontier as priced
+    from evenodds.uses.report.document import table_of
 
     slopes = None if max_slopes is None else _numbers("--max-slopes", max_slopes)
     joint = options.joint_of(given, orientation=given["orientation"])
@@ -91,7 +102,7 @@ def frontier(*, max_slopes: str | None, as_json: bool, **given: Any) -> None:
     if as_json:
         print_json(rows)
     else:
-        print_rows(f"{found.objective_name} against the largest slope", rows)
+        print_table(table_of(f"{found.objective_name} against the largest slope", rows))
 
 
 def _numbers(name: str, text: str) -> list[float]:
@@ -138,6 +149,64 @@ def audit(
             click.echo(f"Verdict: {verdict}. {' '.join(verdict.reasons)}")
     if verdict == "fail":
         sys.exit(1)
+
+
+@commands.command()
+@options.policy_file
+@options.data
+@options.people_of_a_report
+@click.option("-o", "--output", default="-", help="Where to write: .html or .md; standard output without it.")
+@click.option("--format", "report_format", metavar="html|markdown", help="Without it, by the output's ending, or html.")
+@click.option("--before", type=float, metavar="SCORE", help="The single threshold of before; without it, the best one.")
+@click.option("--tolerance", type=float, help="The largest difference between groups that is allowed, for a verdict.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="How often an interval has the truth.")
+@click.option("--title", help="The report's heading.")
+@click.option("--about", multiple=True, metavar="FIELD=TEXT", help="For the model card, such as Owner=...; repeatable.")
+@options.as_json
+def report(
+    *, policy: str, output: str, report_format: str | None, about: tuple[str, ...], as_json: bool, **given: Any
+) -> None:
+    """Write a report on a policy: what was decided and why, what it does to whom, and when not to use it.
+
+    The HTML is one file that needs no other; a browser's print makes a PDF of it. DATA are the people to measure the
+    policy on: those of the fit, or fresh ones. The report says which they are.
+
+    \b
+    Example:
+      evenodds report policy.json past.csv --score points --group race --label repaid -o report.html
+    """
+    from evenodds.fronts.cli.tables import print_json
+    from evenodds.model.policy import Policy
+    from evenodds.uses.report import format_of, rendered
+    from evenodds.uses.report import report as reported
+    from evenodds.uses.report.document import plain
+
+    kind = "html" if output == "-" and report_format is None else format_of(output, report_format)
+    stated = dict(_field(text) for text in about)
+    read = Policy.load(policy)
+    joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
+    wanted = {name: given[name] for name in ("before", "tolerance", "confidence", "title")}
+    document = reported(read, joint, about=stated, **wanted)
+    if as_json:
+        print_json(plain(document))
+    elif output == "-":
+        click.echo(rendered(document, kind), nl=False)
+    if output != "-":
+        _write(output, rendered(document, kind))
+        click.echo(f"Written to {output}.", err=as_json)
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, equals, words = text.partition("=")
+    if not (name.strip() and equals):
+        raise click.BadParameter(f"{text} is not a field and its text, such as Owner=Credit team", param_hint="--about")  # noqa: EM102, TRY003
+    return name.strip(), words.strip()
+
+
+def _write(path: str, text: str) -> None:
+    from pathlib import Path
+
+    Path(path).write_text(text, encoding="utf-8")
 
 
 @commands.command()
@@ -291,7 +360,7 @@ def study() -> None:
 
 
 _study_folder = click.option(
-    "-o", "--output", metavar="FOLDER", help="Write the tables (CSV) and the figures (PNG, SVG) here too."
+    "-o", "--output", metavar="FOLDER", help="Write the tables (CSV), the figures (PNG, SVG) and report.html here too."
 )
 
 
@@ -305,15 +374,10 @@ def credit(*, output: str | None, as_json: bool) -> None:
     Example:
       evenodds study credit -o credit-study
     """
-    from evenodds.fronts.cli.tables import print_credit_risk, print_json
     from evenodds.studies import credit_risk
 
     result = credit_risk()
-    if as_json:
-        print_json(result.as_json())
-    else:
-        print_credit_risk(result)
-    _write_study(result, output)
+    _tell_study(result, result.as_json() if as_json else None, output)
 
 
 @study.command()
@@ -326,24 +390,25 @@ def compas(*, output: str | None, as_json: bool) -> None:
     Example:
       evenodds study compas -o compas-study
     """
-    from evenodds.fronts.cli.tables import print_compas, print_json
     from evenodds.studies import compas as recomputed
 
     result = recomputed()
-    if as_json:
-        print_json({**result.tables, "seconds": result.seconds})
+    _tell_study(result, {**result.tables, "seconds": result.seconds} if as_json else None, output)
+
+
+def _tell_study(result: Any, plain: Any, folder: str | None) -> None:
+    """Print a study, as JSON if its plain data are given, and write its folder if one is."""
+    from evenodds.fronts.cli.tables import print_json, print_sections
+    from evenodds.studies import story_of, write_study
+
+    if folder is not None:  # first, since whoever reads what is printed may have enough of it
+        written = write_study(result, folder)
+        click.echo(f"{len(written)} files written to {folder}; report.html has it all.", err=True)
+    if plain is not None:
+        print_json(plain)
     else:
-        print_compas(result)
-    _write_study(result, output)
-
-
-def _write_study(result: Any, folder: str | None) -> None:
-    if folder is None:
-        return
-    from evenodds.studies import write_study
-
-    written = write_study(result.tables, result.figures, folder)
-    click.echo(f"{len(written)} files written to {folder}.", err=True)
+        print_sections(story_of(result))
+        click.echo(f"Computed in {result.seconds:.2f} s.")
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "fit_settings",
     "groups_of",
     "joint_of",
+    "people_of_a_report",
     "people_options",
     "policy_file",
 ]
@@ -51,23 +52,23 @@ def _words(where: str) -> Any:
 data = click.argument("data", metavar="DATA")
 policy_file = click.argument("policy", metavar="POLICY", type=click.Path())
 as_json = click.option("--json", "as_json", is_flag=True, help="Print plain JSON instead of tables.")
-file_format = click.option(
-    "--format", "file_format", type=click.Choice(["csv", "parquet", "arrow"]), help="Without it, by the name's ending."
-)
+_formats = {"type": click.Choice(["csv", "parquet", "arrow"]), "help": "DATA's format; without it, by its ending."}
+file_format = click.option("--format", "file_format", **_formats)  # type: ignore[arg-type]
+_data_format = click.option("--data-format", "file_format", **_formats)  # type: ignore[arg-type]
 delimiter = click.option("--delimiter", help="Between the columns of a CSV; a comma, or a tab for .tsv.")
 columns = _together(
     click.option("--score", required=True, metavar="COLUMN", help="The model's score."),
     click.option("--group", required=True, metavar="COLUMN[,COLUMN]", help="The protected group; several make one."),
 )
-people_options = _together(
+_people = _together(
     columns,
     click.option("--label", required=True, metavar="COLUMN", help="What came true: 0 or 1."),
     click.option("--positive-label", metavar="VALUE", help="The label that is the yes, if it is not 1."),
     click.option("--weight", metavar="COLUMN", help="How many people a row counts for."),
     click.option("--resolution", type=float, help="Round the scores to multiples of this."),
-    file_format,
-    delimiter,
 )
+people_options = _together(_people, file_format, delimiter)
+people_of_a_report = _together(_people, _data_format, delimiter)  # whose --format is the report's
 _orientation = click.option(
     "--orientation",
     default="positive",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Cell = str | float | bool | Estimate | None
-Kind = Literal["text", "percent", "points", "rate", "number", "count", "slope", "tiny"]
+Kind = Literal["text", "percent", "points", "rate", "thousandths", "number", "count", "slope", "tiny"]
 
 _MANY = 100  # people of whom tenths are not counted
 _WHOLE = 1e-6  # sums of weights that are nearer than this to a whole number are one
@@ -128,7 +128,7 @@ class Document:
 
 
 def table_of(
-    title: str, rows: Sequence[dict[str, Cell]], kinds: dict[str, Kind] | None = None, note: str = ""
+    title: str, rows: Sequence[Mapping[str, Cell]], kinds: Mapping[str, Kind] | None = None, note: str = ""
 ) -> Table:
     """A table of rows that have the same names; words are text, numbers are numbers unless `kinds` says more.
 
@@ -138,7 +138,10 @@ def table_of(
     known = kinds or {}
     first = rows[0]
     columns = tuple(
-        Column(name.replace("_", " "), known.get(name, "text" if isinstance(first[name], str) else "number"))
+        Column(
+            name.replace("_", " ") if name.islower() else name,
+            known.get(name, "text" if isinstance(first[name], str) else "number"),
+        )
         for name in first
     )
     return Table(title, columns, tuple(tuple(row.values()) for row in rows), note)
@@ -180,7 +183,7 @@ def _bare(value: float, kind: Kind) -> str:
     return format(value, _FORMATS.get(kind, ".6g"))
 
 
-_FORMATS = {"percent": ".1f", "points": "+.1f", "rate": ".4f", "slope": ".4g", "tiny": ".1e"}
+_FORMATS = {"percent": ".1f", "points": "+.1f", "rate": ".4f", "thousandths": ".3f", "slope": ".4g", "tiny": ".1e"}
 
 
 def plain(document: Document) -> dict[str, Any]:
