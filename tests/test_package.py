@@ -12,7 +12,19 @@ import pytest
 import evenodds as eo
 
 SOURCE = Path(eo.__file__).parent
-LAYERS = ("errors", "values", "progress", "frames", "geometry", "model", "datasets", "uses", "studies", "fronts")
+LAYERS = (
+    "version",
+    "errors",
+    "values",
+    "progress",
+    "frames",
+    "geometry",
+    "model",
+    "datasets",
+    "uses",
+    "studies",
+    "fronts",
+)
 LATE = ("click", "hypothesis", "matplotlib", "narwhals", "numpy", "pandas", "pydantic", "rich", "scipy", "sklearn")
 
 
@@ -63,7 +75,19 @@ def test_the_public_names_are_those_listed():
     for name in eo.__all__:
         assert getattr(eo, name) is not None
     exposed = {n for n in vars(eo) if not n.startswith("_")} - {"annotations", "import_module", "Any", "TYPE_CHECKING"}
-    modules = {"errors", "values", "progress", "frames", "geometry", "model", "uses", "fronts", "datasets", "studies"}
+    modules = {
+        "version",
+        "errors",
+        "values",
+        "progress",
+        "frames",
+        "geometry",
+        "model",
+        "uses",
+        "fronts",
+        "datasets",
+        "studies",
+    }
     assert exposed - modules <= set(eo.__all__)
     assert set(eo.__all__) <= set(dir(eo))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -15,6 +15,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from evenodds.version import __version__ as __version__
+
 if TYPE_CHECKING:  # what a name is, for those who read the code instead of running it
     from evenodds import datasets, studies
     from evenodds.errors import (
@@ -47,8 +49,6 @@ if TYPE_CHECKING:  # what a name is, for those who read the code instead of runn
     from evenodds.uses.metrics import GroupMetrics, IndividualOdds, Metrics, individual_odds, metrics, odds_distance
     from evenodds.uses.report import report
     from evenodds.uses.stability import Stability, stability
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Audit",

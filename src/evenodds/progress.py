@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sized
 from typing import Any, TypeVar
 
 __all__ = ["tracked"]
 
 _PATIENCE = 1.0  # seconds that need no bar
+_shown = False  # one terminal has one bar: work within work shows none of its own
 
 T = TypeVar("T")
 
 
-def tracked(items: Sequence[T], doing: str) -> Iterator[T]:
+def tracked(items: Iterable[T], doing: str, *, total: int | None = None) -> Iterator[T]:
     """The items one by one, with a bar once they have taken longer than a second.
+
+    `total` is about how many there are, where they cannot be counted; a bar without it shows only that work goes on.
 
     >>> list(tracked([1, 2, 3], "Counting"))
     [1, 2, 3]
     """
+    global _shown  # noqa: PLW0603 as said above
     bar: Any = None
+    task: Any = None
     began = time.monotonic()
+    count = len(items) if isinstance(items, Sized) else total
     try:
         for done, item in enumerate(items):
-            if bar is None and time.monotonic() - began > _PATIENCE and sys.stderr.isatty():
-                bar = _bar()
-                task = bar.add_task(doing, total=len(items), completed=done)
-            yield item
             if bar is not None:
-                bar.update(task, completed=done + 1)
+                bar.update(task, completed=done)
+            elif not _shown and time.monotonic() - began > _PATIENCE and sys.stderr.isatty():
+                bar = _bar()
+                _shown = True
+                task = bar.add_task(doing, total=count, completed=done)
+            yield item
     finally:
         if bar is not None:
             bar.stop()
+            _shown = False
 
 
 def _bar() -> Any:

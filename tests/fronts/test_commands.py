@@ -163,6 +163,55 @@ def test_audit_says_its_verdict_by_the_exit_code(run, past, tmp_path):
     assert {"figure", "value", "low", "high"} <= set(plain["figures"][0])
 
 
+@pytest.mark.usefixtures("policy")
+def test_report_in_every_format(run, past, tmp_path):
+    told = run(
+        "report", "policy.json", "past.csv", *PEOPLE, "-o", "r.html", "--about", "Owner=The bank", "--title", "Ours"
+    )
+    assert told == "Written to r.html.\n"
+    page = (tmp_path / "r.html").read_text()
+    assert "<h1>Ours</h1>" in page
+    assert "The bank" in page
+    joint = eo.JointDistribution.from_frame(past, score="points", group="race", label="repaid")
+    known = eo.Policy.load(tmp_path / "policy.json")
+    eo.report(known, joint, tmp_path / "known.html", title="Ours", about={"Owner": "The bank"})
+    assert page == (tmp_path / "known.html").read_text()
+    markdown = run("report", "policy.json", "past.parquet", *PEOPLE, "--format", "markdown", "--tolerance", 0.3)
+    assert markdown.startswith("# Fair odds: a report on a policy")
+    assert "Verdict at a tolerance of 0.3" in markdown
+    assert run("report", "policy.json", "past.csv", *PEOPLE, "-o", "-").startswith("<!DOCTYPE html>")
+    given = (tmp_path / "past.parquet").read_bytes()
+    run("report", "policy.json", "-", *PEOPLE, "--data-format", "parquet", "-o", "r.md", stdin=given)
+    assert (tmp_path / "r.md").read_text().startswith("# Fair odds")
+    plain = json.loads(run("report", "policy.json", "past.csv", *PEOPLE, "--json", "--before", 50))
+    assert plain["sections"][0]["title"] == "In short"
+
+
+@pytest.mark.usefixtures("past")
+def test_a_fit_with_its_report(run, tmp_path):
+    told = run("fit", "past.csv", *PEOPLE, "-o", "p.json", "--report", "r.html")
+    assert told.endswith("Written to p.json.\nWritten to r.html.\n")
+    assert eo.Policy.load(tmp_path / "p.json").document["fingerprint"] in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-o", "r.pdf"], "A PDF is made by a browser: write r.html and print it"),
+        (["-o", "r.doc"], "The format of r.doc cannot be told from its name. Allowed endings: .html"),
+        (["-o", "nowhere/r.html"], "nowhere/r.html"),
+        (["--format", "htlm"], "Hint: did you mean 'html'?"),
+        (["--about", "Owner"], "Owner is not a field and its text, such as Owner=Credit team"),
+        (["--tolerance", "7"], "tolerance=7.0 is not allowed"),
+    ],
+)
+@pytest.mark.usefixtures("policy")
+def test_bad_reports_are_refused(run, words, expected):
+    told = run("report", "policy.json", "past.csv", *PEOPLE, *words, exit_code=2)
+    assert expected in told
+    assert told.strip().splitlines()[-1].count(expected.split()[0]) >= 1
+
+
 def test_explain(run, policy):
     assert (
         run("explain", "policy.json", "--score", 55, "--group", "white")
@@ -256,7 +305,7 @@ def test_studies_print_tables_and_write_a_folder(run, tmp_path, name):
     text = run("study", name, "-o", "folder")
     assert "A slope budget for every group" in " ".join(text.split())
     files = {file.name for file in (tmp_path / "folder").iterdir()}
-    assert {"published.csv", "budgets.csv", "criteria.csv", "roc.png", "curves.svg"} <= files
+    assert {"published.csv", "budgets.csv", "criteria.csv", "roc.png", "curves.svg", "report.html"} <= files
     assert json.loads(run("study", name, "--json"))["budgets"][0]["loss"] == 0
 
 

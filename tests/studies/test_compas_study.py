@@ -8,6 +8,8 @@ import pytest
 
 import evenodds as eo
 
+CURVES = ("linear", "quadratic", "cubic", "quartic")
+
 
 @pytest.fixture(scope="module")
 def study():
@@ -62,10 +64,20 @@ def test_each_criterion_is_best_by_its_own_measure(name):
 
 
 def test_a_study_becomes_a_folder(study, tmp_path):
-    written = eo.studies.write_study(study.tables, study.figures, tmp_path / "study")
+    written = eo.studies.write_study(study, tmp_path / "study")
     names = {file.name for file in written}
-    assert {"published.csv", "results.csv", "criteria.csv", "roc.png", "roc.svg", "audit.png"} <= names
+    assert {"published.csv", "results.csv", "criteria.csv", "roc.png", "roc.svg", "audit.png", "report.html"} <= names
+    assert "families_caucasian_male.svg" in names
     assert all(file.stat().st_size for file in written)
+    page = (tmp_path / "study" / "report.html").read_text()
+    for told in (
+        "P(Y=0, R&gt;r)",
+        "Table 2 prints 0.254",
+        "even_randomized",
+        "When to use which",
+        "The policy: model card",
+    ):
+        assert told in page
 
 
 def test_the_introductions_applicants():
@@ -77,3 +89,8 @@ def test_the_introductions_applicants():
     assert middle.published_fixed == high.published_fixed == 0.5
     assert high.published_quartic / middle.published_quartic == pytest.approx(4.3, abs=0.05)
     assert high.exact_linear / middle.exact_linear == pytest.approx(3.63, abs=0.01)
+    times = [getattr(high, f"published_{one}") / getattr(middle, f"published_{one}") for one in CURVES]
+    assert min(times) == pytest.approx(4.307, abs=0.0005)  # 4.32 with the quartic's p as printed, with three digits
+    printed = eo.Curve("quartic", 7.5, 63.5, 0.468)
+    assert printed(49.5) / printed(25) == pytest.approx(4.32, abs=0.005)
+    assert max(times) == pytest.approx(5.36, abs=0.005)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import evenodds as eo
+from evenodds.model.criteria import CRITERIA
+from evenodds.studies import story_of
+from evenodds.uses.report.document import Bullets, Picture, Text
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +82,28 @@ def test_the_baseline_group_keeps_a_hard_threshold(study):
         ("black", "hispanic"),
         ("hispanic", "white"),
     )
+
+
+def test_the_story_has_the_figures_as_recomputed_and_the_corrections(study):
+    story = story_of(study)
+    words = " ".join(block.words for section in story for block in section.blocks if isinstance(block, Text))
+    for told in ("6.23 times as many", "6.6 in the paper", "the odds are 0", "1.03 times", "5.36 times", "3.63 times"):
+        assert told in words
+    items = [item for section in story for b in section.blocks if isinstance(b, Bullets) for item in b.items]
+    assert any("-0.0000634" in item for item in items)
+    assert [item.split(":")[0] for item in items[-6:]] == list(CRITERIA)
+    assert not [b for section in story for b in section.blocks if isinstance(b, Picture)]
+    drawn = [b.name for s in story_of(study, study.figures) for b in s.blocks if isinstance(b, Picture)]
+    assert {"study-families_white", "study-families_black", "study-families_asian", "study-solutions"} <= set(drawn)
+
+
+def test_families_are_drawn_exactly(study):
+    for group in ("white", "black", "asian"):
+        figure = study.figures[f"families_{group}"]
+        assert [s.name for s in figure.series] == ["fixed", "linear", "quadratic", "cubic", "quartic"]
+        known = eo.fit(eo.datasets.credit_risk(), curve="cubic", target=study.target).curves[group]
+        cubic = next(s for s in figure.series if s.name == "cubic")
+        np.testing.assert_allclose(cubic.y, known(cubic.x), atol=1e-12)
 
 
 def test_plain_json(study):

@@ -9,6 +9,7 @@ from evenodds.model.criteria import WHEN_TO_USE
 from evenodds.model.fit import fitted_curves
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
+from evenodds.progress import tracked
 from evenodds.uses.frontier import frontier
 from evenodds.uses.metrics import metrics_of
 
@@ -47,7 +48,7 @@ def budgets(joint: JointDistribution, slopes: Sequence[float]) -> tuple[Budget, 
 def choices(joint: JointDistribution, policy: Policy) -> tuple[Choice, ...]:
     """Every criterion for cubic curves through a policy's point, which all of them meet exactly."""
     made = []
-    for criterion, when in WHEN_TO_USE.items():
+    for criterion, when in tracked(list(WHEN_TO_USE.items()), "Comparing criteria"):
         asked = {"curve": "cubic", "criterion": criterion, "target": policy.certificate.target}
         curves = dict(zip(joint.groups, fitted_curves(joint, asked), strict=True))
         measured = metrics_of(curves, joint, joint.score_range)

@@ -15,11 +15,12 @@ from evenodds.model.budget import best_under
 from evenodds.model.curves import CONTINUOUS
 from evenodds.model.goals import Cost, constraint_of, objective_of
 from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.progress import tracked
 
 __all__ = ["Frontier", "frontier"]
 
 _STEPS = 24
-_SETTLED = 1e-6  # a loss that nobody notices ends the default list of slopes
+_SETTLED = 1e-4  # a loss that nobody notices ends the default list of slopes
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def frontier(
     constraints, objective, tolerance, curve
         As for `fit`; `curve` is a continuous family or "optimal".
     max_slopes : sequence of float, optional
-        The budgets; without it 24 from the gentlest that matter to where nothing is lost any more, and infinity.
+        The budgets; without it 24 from the gentlest that matter to where less than 1e-4 is lost, and infinity.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def frontier(
 
     unlimited = gain(np.inf)
     slopes = _default_slopes(joint, unlimited, gain) if max_slopes is None else _checked(max_slopes)
-    gains = [gain(float(slope)) for slope in slopes]
+    gains = [gain(slope) for slope in tracked(slopes.tolist(), "Pricing")]
     return Frontier(
         goal.name,
         tuple(float(slope) for slope in slopes),

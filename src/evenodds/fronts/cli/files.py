@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evenodds.errors import DataError, MissingPackageError, OptionError, did_you_mean
+from evenodds.progress import tracked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -150,8 +151,13 @@ class Source:
                 raise
             msg = f"{self.name} has a line of column names, and no rows."
             raise DataError(msg) from None
-        for batch in reader:
+        size = None if self.path == "-" else Path(self.path).stat().st_size
+        for batch in tracked(reader, self._doing, total=None if size is None else 1 + size // _BLOCK):
             yield pa.Table.from_batches([batch])
+
+    @property
+    def _doing(self) -> str:
+        return f"Reading {self.name}"
 
     def _parquet(
         self, pa: Any, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None
@@ -160,13 +166,15 @@ class Source:
 
         file = parquet.ParquetFile(stream)
         self._check(file.schema_arrow.names, needed)
-        for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+        rows = file.iter_batches(batch_size=_ROWS, columns=columns)
+        for batch in tracked(rows, self._doing, total=1 + file.metadata.num_rows // _ROWS):
             yield pa.Table.from_batches([batch])
 
     def _ipc(self, pa: Any, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
         try:
             file = pa.ipc.open_file(stream)
-            batches: Any = (file.get_batch(i) for i in range(file.num_record_batches))
+            count = file.num_record_batches
+            batches: Any = tracked((file.get_batch(i) for i in range(count)), self._doing, total=count)
         except pa.ArrowInvalid:
             stream.seek(0)
             file = batches = pa.ipc.open_stream(stream)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-import evenodds
 from evenodds.model.fit import weaknesses
 from evenodds.model.storage import written
 from evenodds.uses.report.document import Block, Bullets, Cell, Code, Column, Kind, Table, Text, shown, table_of
 from evenodds.uses.report.subject import Subject, listed
+from evenodds.version import __version__
 
 __all__ = ["card", "fingerprints", "limits", "parameters"]
 
@@ -101,7 +101,7 @@ def card(subject: Subject, about: Mapping[str, str]) -> list[Block]:
     known = {
         "What it is": f"A post-processing policy: odds of a yes from a score ({lo:g} to {hi:g}) and a group, by "
         f"{subject.family} curves.",
-        "Made with": f"evenodds {evenodds.__version__}",
+        "Made with": f"evenodds {__version__}",
         "Groups": f"{len(policy.groups)}: {listed(policy.groups)}",
         "Fairness": f"{certificate.constraints}, tolerance {certificate.tolerance:g}",
         "Trade-offs": f"{certificate.objective_name} {certificate.objective:.6g} on the people of the fit, "
@@ -125,7 +125,7 @@ def fingerprints(subject: Subject) -> list[Block]:
     rows = (
         ("policy", document["fingerprint"], "SHA-256 of the policy file without its fingerprint, in canonical form"),
         ("people", subject.joint.fingerprint, "SHA-256 of the counts by group, score and label that were measured"),
-        ("program", f"evenodds {evenodds.__version__}", "the same version, policy and people make the same report"),
+        ("program", f"evenodds {__version__}", "the same version, policy and people make the same report"),
     )
     return [
         Table("", (Column("of"), Column("fingerprint"), Column("what it is")), rows),

@@ -10,7 +10,7 @@ from evenodds.uses.report.card import card, fingerprints, limits, parameters
 from evenodds.uses.report.decision import before_and_after, decided, in_short
 from evenodds.uses.report.document import Block, Document, Section
 from evenodds.uses.report.drawings import curves, holds, people, possible
-from evenodds.uses.report.subject import Subject
+from evenodds.uses.report.subject import Subject, quietly
 
 __all__ = ["document_of", "policy_sections"]
 
@@ -39,7 +39,8 @@ def policy_sections(subject: Subject, about: Mapping[str, str]) -> tuple[Section
         ("Model card", lambda: card(subject, about)),
         ("Fingerprints", lambda: fingerprints(subject)),
     )
-    return tuple(Section(title, tuple(make())) for title, make in tracked(makers, "Writing the report"))
+    with quietly():
+        return tuple(Section(title, tuple(make())) for title, make in tracked(makers, "Writing the report"))
 
 
 def _checked_about(about: Mapping[str, str] | None) -> dict[str, str]:

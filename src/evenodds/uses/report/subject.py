@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,7 +20,7 @@ from evenodds.uses.compare import best_threshold
 from evenodds.uses.figures import Figure
 from evenodds.uses.report.document import Picture
 
-__all__ = ["Subject", "by_chance", "listed"]
+__all__ = ["Subject", "by_chance", "listed", "quietly"]
 
 _SAME = 1e-9  # rates nearer than this are those of the certificate: the people are those of the fit
 _LISTED = 8  # groups that are named one by one in a sentence
@@ -53,26 +54,26 @@ class Subject:
         check_is_joint(joint, "The second argument")
         known = tuple(member for member in joint.members if member.key in policy.curves)
         if not known:
-            found = ", ".join(repr(key) for key in joint.groups[:_LISTED])
-            msg = f"No group that the policy knows has people of both labels. Known: {policy.known}; got: {found}."
+            got = ", ".join(repr(key) for key in joint.groups[:_LISTED])
+            msg = f"No group that the policy knows has people of both labels. Known: {policy.known}; got: {got}."
             raise DataError(msg)
-        side = "a yes from" if policy.orientation == "positive" else "a yes up to"
         if before is None:
             people = replace(joint, members=known, one_sided=())
             goal = objective_of("accuracy_score", people, constraint_of("equalized_odds", 0.0))
-            before = best_threshold(people, goal)
-            said = f"the single threshold for everybody with the best accuracy, {side} {before:g}"
-        elif isinstance(before, Policy):
+            before, which = best_threshold(people, goal), "the single threshold for everybody with the best accuracy"
+        else:
+            which = "a single threshold for everybody"
+        with quietly():
+            found = audit(policy, joint, confidence=confidence, before=before)
+        if tolerance is not None:
+            found.passed(tolerance=tolerance)  # refuses what is no tolerance
+        if isinstance(before, Policy):
             said = f"the policy {before.document['fingerprint'][:12]}"
         else:
-            said = f"a single threshold for everybody, {side} {before:g}"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EvenoddsWarning)  # what is open stands in the report
-            found_audit = audit(policy, joint, confidence=confidence, before=before)
-        if tolerance is not None:
-            found_audit.passed(tolerance=tolerance)  # refuses what is no tolerance
-        groups = [g.group for g in found_audit.by_group]
-        return cls(policy, joint, found_audit, said, curves_before(before, policy, groups), tolerance)
+            side = "a yes from" if policy.orientation == "positive" else "a yes up to"
+            said = f"{which}, {side} {before:g}"
+        earlier = curves_before(before, policy, [g.group for g in found.by_group])
+        return cls(policy, joint, found, said, earlier, tolerance)
 
     @cached_property
     def people(self) -> JointDistribution:
@@ -123,6 +124,14 @@ class Subject:
     def picture(self, name: str, figure: Figure, caption: str) -> Picture:
         """A figure in which every group has the colour that it has in all others."""
         return Picture(name, replace(figure, groups=self.policy.groups) if figure.groups else figure, caption)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """No warnings of ours: what is doubtful stands in the report."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvenoddsWarning)
+        yield
 
 
 def by_chance(found: Audit) -> float:
