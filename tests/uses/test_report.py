@@ -18,7 +18,7 @@ from evenodds.uses.report.document import Bullets, Code, Column, KeyFigures, Pic
 from evenodds.uses.report.subject import Subject
 from populations import population
 
-HOSTILE = "</script><img src=x onerror=alert(1)>|`*_#\n{{}}"
+HOSTILE = "</script ></script><img src=x onerror=alert(1)>|`*_#\n{{}}"
 TITLES = (
     "In short", "What was decided, and why", "Before and after", "The curves", "Who the people are",
     "What is possible", "Does it hold for others?", "Each group's parameters", "Limits, and when not to use it",

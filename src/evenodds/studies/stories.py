@@ -252,7 +252,7 @@ def _budgets(rows: Sequence[Budget]) -> Section:
         "A slope budget for every group",
         (
             Text("No group stands at a cliff: the odds of every group rise by at most so much a point of score."),
-            table_of("A slope budget for every group, and what it costs", [_cells(row) for row in rows]),
+            table_of("What it costs", [_cells(row) for row in rows], {"loss": "rate"}),
         ),
     )
 

@@ -220,7 +220,10 @@ def curves_figure(
 
 def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[float, float]) -> Figure:
     """One group's odds under several families of curves; a family has the same colour in every such figure."""
-    span = _span(list(curves.values()), score_range)
+    lo, hi = score_range
+    ends = [float(np.clip(end, lo, hi)) for curve in curves.values() for end in (curve.t0, curve.t1)]
+    room = 0.1 * (max(ends) - min(ends)) or 0.5 * (hi - lo) or 1.0
+    span = (min(ends) - room, max(ends) + room)  # where the odds change, and a little to both sides
     series = [Series(family, *_drawn(curve, span), group=family) for family, curve in curves.items()]
     return Figure(title, "score", "odds of a yes", tuple(series), FAMILIES)
 

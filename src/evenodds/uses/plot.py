@@ -113,7 +113,7 @@ def _new_axes(figure: Figure) -> Any:
     except ImportError:
         msg = "Figures need matplotlib. Hint: pip install 'evenodds[plot]'."
         raise MissingPackageError(msg) from None
-    height = 6.0 if figure.square else 1.2 + 0.6 * len(figure.y_names) if figure.y_names else 4.2
+    height = 6.0 if figure.square else 1.2 + 0.4 * len(figure.y_names) if figure.y_names else 4.2
     return Canvas(figsize=(6.4 if figure.square else 7.2, height), layout="constrained").add_subplot()
 
 
@@ -140,6 +140,9 @@ def _draw(series: Series, figure: Figure, ax: Any) -> None:
 
 
 def _label_lines(figure: Figure, ax: Any) -> None:
+    from matplotlib.patheffects import withStroke  # noqa: PLC0415 heavy
+
+    clear = [withStroke(linewidth=3, foreground=ax.get_facecolor())]  # a name is read over any line
     for label in line_labels(figure):
         ax.annotate(
             label.text,
@@ -149,6 +152,7 @@ def _label_lines(figure: Figure, ax: Any) -> None:
             color=_colour(label.series.group, figure),
             fontweight="bold",
             fontsize="x-small" if label.small else None,
+            path_effects=clear,
         )
 
 
