@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import evenodds as eo
@@ -45,6 +45,7 @@ def test_the_score_needed_is_the_least_that_suffices(curve, odds):
 
 
 @given(any_curves(), st.integers(0, 40), st.integers(0, 3))
+@example(eo.Curve("fixed", 0.0, 1.0, 0.5, at_t0=0.25), 0, 0)  # odds that one score has, and that score is 0
 def test_plateaus_are_found_from_end_to_end(curve, step, part):
     if curve.family not in ("fixed", "optimal") or curve.is_constant:
         return

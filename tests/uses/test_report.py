@@ -312,6 +312,7 @@ def test_names_are_text_whatever_they_are():
     assert text.count("<script") == 1 + text.count("<figure")
     for data in re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL):
         json.loads(data)
+        assert not set("<>&") & set(data)  # nothing that could end the script early
     markdown = rendered(document, "markdown")
     outside, _, _ = markdown.partition("```")  # in the policy itself it is text as it stands
     assert "<img" not in outside.replace("\\<img", "")

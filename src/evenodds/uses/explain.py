@@ -223,9 +223,12 @@ def score_needed(curve: Curve, odds: float) -> float | None:
         gap = level - float(curve(sign * upward))
         return gap if gap > 0 else -1.0
 
-    if short(lo - room) < 0:
+    if float(curve(sign * (lo - room))) >= odds - _SAME:
         return -sign * math.inf
-    return sign * bracketed_root(short, (lo - room, short(lo - room)), (hi + room, -1.0), 0.0)[1]
+    found = bracketed_root(short, (lo - room, short(lo - room)), (hi + room, -1.0), 0.0)[1]
+    # Around 0 floating-point numbers are so dense that a search ends before it is at a threshold of 0.
+    jumps = [float(at) for at in sign * curve.pieces.breaks if np.isfinite(at) and at < found and short(float(at)) < 0]
+    return sign * min([found, *jumps])
 
 
 def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:

@@ -81,6 +81,8 @@ class Series:
     """How many people stand behind each point; the figure says in which way."""
     score: Floats | None = None
     """Which score makes each point, where that is neither x nor y."""
+    label: str | None = None
+    """What stands beside it; its name where that is None."""
     shaded_to: Floats | None = None
     """Heights down to which the space below a line is shaded: all of it is in reach."""
 
@@ -333,9 +335,15 @@ def score_rates_figure(joint: JointDistribution, *, confidence: float = 0.95) ->
             for r, n in zip(rate.tolist(), count.tolist(), strict=True)
         ]
         low, high = np.array([e.low for e in ends]), np.array([e.high for e in ends])
-        series.append(Series(member.key, middle, rate, group=member.key, low=low, high=high, people=count))
+        label = f"{member.key} ({member.total:,.0f})"
+        series.append(Series(member.key, middle, rate, group=member.key, low=low, high=high, people=count, label=label))
     return Figure(
-        "Who is positive", "score", "share of positives", tuple(series), joint.groups, people="people around this score"
+        "Who is positive, of how many",
+        "score",
+        "share of positives",
+        tuple(series),
+        joint.groups,
+        people="people around this score",
     )
 
 

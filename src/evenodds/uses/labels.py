@@ -46,11 +46,12 @@ def line_labels(figure: Figure) -> list[Label]:
         up = (heights[i] - heights.min()) / scale
         others = np.abs(np.delete(heights, i, axis=0) - heights[i]) / scale
         room = np.minimum(others.min(axis=0) if others.size else np.ones(grid.size), 0.1)
-        width = _LETTER * len(series.name)
+        text = series.label or series.name
+        width = _LETTER * len(text)
         for x, y, wide in taken:
             room -= (across < x + wide) & (x < across + width) & (np.abs(up - y) < _HEIGHT)
         room -= 0.5 * (across + width > 1 + _BEYOND)
         at = int(np.argmax(room - 0.02 * np.abs(up - 0.5)))
         taken.append((across[at], up[at], width))
-        labels.append(Label(series, series.name, float(grid[at]), float(heights[i, at])))
+        labels.append(Label(series, text, float(grid[at]), float(heights[i, at])))
     return labels

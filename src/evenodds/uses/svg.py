@@ -76,7 +76,7 @@ def svg_of(figure: Figure, *, name: str = "figure", titled: bool = True) -> str:
 
     >>> from evenodds.uses.figures import curves_figure
     >>> import evenodds as eo
-    >>> svg_of(curves_figure(eo.fit(eo.datasets.credit_risk())))[:60]
+    >>> svg_of(curves_figure(eo.fit(eo.datasets.credit_risk())))[:61]
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 346"'
     """
     height = _height(figure) + (_TITLE if titled else 0)
@@ -255,8 +255,8 @@ def _path(x: Floats, y: Floats) -> str:
     if at.size > 2:  # noqa: PLR2004 a line has two ends
         before, across = at[1:-1] - at[:-2], at[2:] - at[:-2]
         beside = np.abs(before.real * across.imag - before.imag * across.real)
-        forward = before.real * across.real + before.imag * across.imag > 0
-        straight = (beside <= _STRAIGHT * np.abs(across)) & forward
+        along = before.real * across.real + before.imag * across.imag
+        straight = (beside <= _STRAIGHT * np.abs(across)) & (along > 0) & (along < np.abs(across) ** 2)
         at = at[np.concatenate([[True], ~straight, [True]])]
     return "M" + "L".join(f"{point.real:.1f},{point.imag:.1f}" for point in at.tolist())
 
