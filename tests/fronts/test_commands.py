@@ -323,7 +323,7 @@ def test_studies_print_tables_and_write_a_folder(run, tmp_path, name):
         (["nowhere.csv"], None, "There is no file nowhere.csv."),
         (["."], None, ". is a folder, and not a file."),
         (["bad.csv"], "", "bad.csv is empty."),
-        (["bad.csv"], "points,race,repaid\n", "has a line of column names, and no rows"),
+        (["bad.csv"], "points,race,repaid\n", "has columns, and no rows"),
         (["bad.csv"], "points;race;repaid\n1;w;0\n", "Hint: --delimiter ';'"),
         (["bad.csv"], "pionts,race,repaid\n1,w,0\n", "Its columns: pionts, race, repaid. Hint: did you mean 'pionts'?"),
         (["bad.csv"], "points,race,repaid\n1,w,0\nabc,w,1\n", "row 2: 'abc' in column 'points' is not a number."),

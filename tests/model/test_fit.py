@@ -136,3 +136,25 @@ def test_residuals_are_recomputed_from_the_final_curves(joint):
 def test_bad_costs(wrong_yes, wrong_no):
     with pytest.raises(eo.OptionError, match="Costs must be finite, not negative and not both zero"):
         eo.Cost(false_positive=wrong_yes, false_negative=wrong_no)
+
+
+@pytest.mark.filterwarnings("ignore:The rates miss:evenodds.EvenoddsWarning")  # numbers near 1e9 are 1e-7 apart
+@pytest.mark.parametrize("offset", [1e4, 1e6, -1e6, 1e9])
+@pytest.mark.parametrize("options", [{}, {"max_slope": 50.0}, {"curve": "cubic"}, {"target": (0.4, 0.5)}], ids=str)
+def test_scores_far_from_zero_have_the_policy_of_those_near_it(offset, options):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        group, label = rng.choice(["a", "b"], 400), rng.integers(0, 2, 400)
+        far = rng.normal(label + 0.2 * (group == "b"), 1) + offset
+        there = eo.fit(eo.JointDistribution.from_arrays(far, group, label), **options)
+        here = eo.fit(eo.JointDistribution.from_arrays(far - offset, group, label), **options)
+        room = 1e-13 * abs(offset)  # what floating-point numbers of this size can tell apart, some hundred times
+        assert there.certificate.residual <= 1e-12 + room
+        assert there.certificate.objective == pytest.approx(here.certificate.objective, abs=1e-9 + room)
+        for one, two in zip(there.group_curves, here.group_curves, strict=True):
+            assert one.t0 - offset == pytest.approx(two.t0, abs=1e-6 + 1e3 * room)
+        negative = eo.JointDistribution.from_arrays(-far, group, label, orientation="negative")
+        mirrored = eo.fit(negative, **options)
+        assert [curve.t0 for curve in mirrored.group_curves] == [-curve.t0 for curve in there.group_curves]
+    paths = eo.solutions(eo.JointDistribution.from_arrays(far, group, label), target=(0.4, 0.5)).paths["a"]
+    assert np.abs(paths.t0 - offset).max() < 1e4

@@ -200,6 +200,58 @@ def test_what_is_open_stands_in_the_report():
     assert {picture.figure.groups for picture in document.blocks(Picture)} == {policy.groups}
 
 
+def test_before_is_the_best_for_all_whom_it_is_measured_on():
+    """Groups without a label count for the accuracy, so they count for the threshold too."""
+    rng = np.random.default_rng(0)
+    group, label = rng.choice(["a", "b"], 400), rng.integers(0, 2, 400)
+    score = rng.normal(label + 0.2 * (group == "b"), 1)
+    policy = eo.fit(eo.JointDistribution.from_arrays(score, group, label))
+    kept = ~((group == "b") & (label == 1))
+    score, group, label = score[kept], group[kept], label[kept]
+    fresh = eo.JointDistribution.from_arrays(score, group, label, one_sided="keep")
+    subject = Subject.of(policy, fresh)
+    best = max(np.mean((score >= threshold) == label) for threshold in [*score, np.inf])
+    assert subject.audit.before.accuracy.value == pytest.approx(best)
+    document = eo.report(policy, fresh)
+    (figures,) = document.blocks(KeyFigures)
+    assert figures.items[0].value == "not defined"  # nobody of b has label 1, so there is no second rate
+
+
+def test_who_the_people_are_is_not_told_by_rates_alone():
+    """A lottery has the same rates on everybody."""
+    fitted, other = _people(400, seed=1), _people(50, seed=2)
+    policy = eo.fit(fitted, target=(0.4, 0.4))
+    assert Subject.of(policy, fitted).is_of_the_fit
+    assert not Subject.of(policy, other).is_of_the_fit
+    rng = np.random.default_rng(3)
+    group, label = rng.choice(["a", "b"], 400), rng.integers(0, 2, 400)
+    score = rng.normal(label, 1)
+    people = [eo.JointDistribution.from_arrays(np.tile(score, n), np.tile(group, n), np.tile(label, n)) for n in (1, 3)]
+    rounded = eo.fit(eo.JointDistribution.from_arrays(score, group, label, resolution=0.25))
+    assert Subject.of(rounded, people[0]).is_of_the_fit  # the same people, before their scores were rounded
+    own = eo.fit(people[0])
+    assert Subject.of(own, people[0]).is_of_the_fit
+    assert not Subject.of(own, people[1]).is_of_the_fit
+
+
+def test_sentences_that_depend_on_the_numbers(joint):
+    def words(policy, **options):
+        document = eo.report(policy, joint, **options)
+        return " ".join(text.words for text in document.blocks(Text)), document
+
+    gentle = eo.fit(joint)
+    assert "Nobody stands at a cliff" in words(gentle)[0]
+    steep, document = words(eo.fit(joint, max_slope=0.5), before=gentle)
+    assert "The odds are continuous, but steep" in steep
+    (figures,) = document.blocks(KeyFigures)
+    assert "before: 0.1062" in figures.items[2].note  # and not "jump"
+    fixed = eo.report(eo.fit(joint, curve="fixed"), joint)
+    caption = next(p.caption for p in fixed.blocks(Picture) if p.name == "frontier")
+    assert "dot" not in caption
+    lottery = eo.report(eo.fit(joint, target=(0.4, 0.4)), joint)
+    assert _table(lottery, "The curves in numbers").rows[0][2:5] == (None, None, 0.4)
+
+
 def test_jumps_small_groups_and_missing_proofs_are_limits():
     joint = eo.datasets.credit_risk()
     document = eo.report(eo.fit(joint, target="baseline"), joint)
@@ -378,6 +430,8 @@ def test_the_fingerprint_of_people_does_not_depend_on_their_order():
         ({"path": "r.html", "format": "htlm"}, r"format='htlm' is not known. Allowed: html, markdown. Hint: .* 'html'"),
         ({"about": ["Owner"]}, r"about=\['Owner'\] is not allowed. Allowed: names and texts"),
         ({"about": {"Owner": 1}}, r"about="),
+        ({"about": {"Made with": "magic"}}, r"about= has 'Made with', which the report finds out itself"),
+        ({"title": 5}, r"title=5 is not allowed. Allowed: a text"),
         ({"tolerance": 2}, r"tolerance=2 is not allowed"),
         ({"confidence": 1.5}, r"confidence=1.5 is not allowed"),
         ({"before": "x"}, r"before='x' is not allowed"),
@@ -396,6 +450,11 @@ def test_bad_input(policy, joint, change, message, tmp_path, monkeypatch):
 def test_people_of_whom_the_policy_knows_nobody(policy):
     with pytest.raises(eo.DataError, match=r"No group that the policy knows has people of both labels. Known: 'asian'"):
         eo.report(policy, _people())
+
+
+def test_what_no_encoding_writes_is_replaced(policy, joint, tmp_path):
+    eo.report(policy, joint, tmp_path / "r.html", title="\udcff", about={"Owner": "\ud800"})
+    assert "<h1>?</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_values_as_people_read_them():

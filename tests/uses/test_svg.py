@@ -73,13 +73,17 @@ def test_what_hovering_shows_is_what_the_frame_has(every, kind):
     told = json.loads(json.dumps(hover_data(figure), allow_nan=False))
     drawn = {series.name: series for series in figure.series}
     assert told["series"]
+    view = told["views"][0]
+    fine = {axis: 2e-6 * abs(view[axis][1] - view[axis][0]) for axis in ("x", "y")}
+    along = fine["x" if told["names"] else "y"]
+    fine |= {"low": along, "high": along, "people": 0.01, "score": 1e-9}
     for series in told["series"]:
         for name in ("x", "y", "low", "high", "people", "score"):
             own = getattr(drawn[series["name"]], name)
             assert (name in series) == (own is not None)
             if own is not None:
                 shown = np.array([np.nan if value is None else value for value in series[name]])
-                np.testing.assert_allclose(shown, own, rtol=1e-5, equal_nan=True)
+                np.testing.assert_allclose(shown, own, rtol=0, atol=fine[name], equal_nan=True)
     for view in told["views"]:
         assert view["x"][0] < view["x"][1]
         assert view["box"][2] > 0
@@ -175,6 +179,59 @@ def test_many_groups_have_a_legend_instead_of_names():
     assert line_labels(figure) == []
     assert [group for group, _ in legend(figure)] == list(many.groups)
     assert legend(figures.score_rates_figure(_joint())) == []
+
+
+def _read_off(data, name, x):
+    """What the page shows of a line at x: between its points."""
+    series = next(s for s in data["series"] if s["name"] == name)
+    return np.interp(x, series["x"], series["y"])
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1, 0), (0.01, 700), (1e-3, 700), (1, 1e6), (1e-15, 0), (1e5, 0)])
+@pytest.mark.parametrize("family", ["linear", "quartic"])
+def test_odds_are_read_off_to_the_third_digit_whatever_the_scale(scale, offset, family):
+    rng = np.random.default_rng(0)
+    group, label = rng.choice(["a", "b"], 400), rng.integers(0, 2, 400)
+    score = rng.normal(label, 1) * scale + offset
+    joint = eo.JointDistribution.from_arrays(score, group, label)
+    policy = eo.fit(joint, curve=family)
+    figure = figures.curves_figure(policy, joint=joint)
+    data = hover_data(figure)
+    at = np.linspace(*policy.score_range, 333)
+    for key in policy.groups:
+        np.testing.assert_allclose(_read_off(data, key, at), policy.odds(at, key), atol=1e-3)
+    labels = re.findall(r'text-anchor="middle"[^>]*>([^<]+)<', svg_of(figure))[:-1]
+    assert len(set(labels)) == len(labels) > 1  # numbers below the axis are told apart
+
+
+@pytest.mark.parametrize("constant", [-1e9, -1.0, -0.5, 0.0, 5.0, 1e9])
+def test_one_score_is_drawn(constant):
+    joint = eo.JointDistribution.from_counts({"a": ([constant], [40], [60]), "b": ([constant], [50], [50])})
+    policy = eo.fit(joint, target=(0.5, 0.5))
+    for figure in (
+        figures.curves_figure(policy, joint=joint),
+        figures.densities_figure(joint, policy),
+        figures.score_rates_figure(joint),
+    ):
+        ET.fromstring(svg_of(figure))  # noqa: S314 our own text
+        data = hover_data(figure)
+        assert data["views"][0]["x"][0] < constant < data["views"][0]["x"][1]
+        assert len(data["series"]) == 2
+
+
+def test_two_scores_make_lines_and_not_zones():
+    joint = eo.JointDistribution.from_counts({"a": ([0, 1], [40, 10], [10, 60]), "b": ([0, 1], [50, 10], [20, 50])})
+    for figure in (figures.densities_figure(joint, eo.fit(joint)), figures.score_rates_figure(joint)):
+        data = hover_data(figure)
+        assert data["mode"] == "across"
+        assert {s["name"] for s in data["series"]} == {"a", "b"}
+        assert {label.text.partition(" ")[0] for label in line_labels(figure)} == {"a", "b"}
+
+
+def test_odds_that_hardly_differ_are_drawn_between_0_and_1():
+    joint = eo.datasets.credit_risk()
+    figure = figures.curves_figure(eo.fit(joint, target=(1 - 1e-12, 1 - 1e-13)))
+    assert hover_data(figure)["views"][0]["y"] == pytest.approx([-0.05, 1.05])
 
 
 def test_few_scores_are_drawn_one_by_one():

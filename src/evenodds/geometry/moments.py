@@ -60,6 +60,10 @@ class Moments:
         self._trees: dict[int, list[tuple[Floats, Floats, Floats]]] = {}
         self._prefixes: dict[int, Floats] = {}
 
+    def moved(self, by: float) -> Moments:
+        """The same with every point moved."""
+        return Moments(self.points + by, self.given, self._totals)
+
     @property
     def samples(self) -> tuple[Moments, ...]:
         """Itself, as the only one: see `SplitMoments`."""

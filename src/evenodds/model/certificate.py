@@ -53,6 +53,9 @@ class Certificate:
     """Whether every threshold had to stay inside the score range."""
     target_given: bool = False
     """Whether the point was named, and not chosen as the best."""
+    people: tuple[tuple[float, float, float, float], ...] = ()
+    """Of each group: the weight of its negatives and of its positives, and their mean scores. Who has other people can
+    tell by these."""
 
     @property
     def points(self) -> Mapping[str, Point]:

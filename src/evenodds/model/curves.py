@@ -24,7 +24,7 @@ is the constant p.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -240,6 +240,11 @@ class Curve:
         if self.at_t0 is not None and not (apart and 0 <= self.at_t0 <= self.p):
             msg = f"at_t0={self.at_t0:g} is not allowed: only a fixed curve has it, between 0 and p={self.p:g}."
             raise OptionError(msg)
+
+    def moved(self, by: float) -> Curve:
+        """The same curve for scores that are all higher by so much."""
+        nodes = self.nodes and tuple((score + by, odds) for score, odds in self.nodes)
+        return replace(self, t0=self.t0 + by, t1=self.t1 + by, nodes=nodes)
 
     @property
     def _upward(self) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -128,6 +128,8 @@ def fitted_curves(joint: JointDistribution, options: Mapping[str, Any]) -> tuple
 class _Solved:
     """Points and curves through them, with all that a certificate needs to judge them."""
 
+    people: JointDistribution
+    """Those that were searched: their scores are near 0."""
     constraint: Constraint
     goal: Objective
     slope: float
@@ -153,6 +155,7 @@ def _solve(
     keep_individual_odds: bool,
 ) -> _Solved:
     """From options to curves: see `fit`."""
+    joint, moved_by = joint.near_zero()
     family = one_of("curve", curve, FAMILIES)
     one_of("criterion", criterion, CRITERIA)
     constraint = constraint_of(constraints, tolerance)
@@ -177,7 +180,8 @@ def _solve(
         "keep_individual_odds": bool(keep_individual_odds),
         "target_given": target is not None,
     }
-    return _Solved(constraint, goal, slope, points, tuple(curves), goal.gain(unlimited), asked)
+    moved = tuple(curve.moved(moved_by) for curve in curves) if moved_by else tuple(curves)
+    return _Solved(joint, constraint, goal, slope, points, moved, goal.gain(unlimited), asked)
 
 
 def _curves_through(
@@ -241,11 +245,11 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     points, curves = solved.points, solved.curves
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
     gain = goal.gain(reached)
-    bound, by = gain_bound(joint, slope, goal, constraint, achieved=gain)
+    bound, by = gain_bound(solved.people, slope, goal, constraint, achieved=gain)
     small = is_small(joint)
     bounds = tuple(
         slope_bound(member, point, achieved=c.lipschitz, small=small)
-        for member, point, c in zip(joint.members, points, curves, strict=True)
+        for member, point, c in zip(solved.people.members, points, curves, strict=True)
     )
     return Certificate(
         constraints=constraint.name,
@@ -264,6 +268,7 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         smaller_is_better=goal.smaller_is_better,
         bound_by=by,
         resolution=joint.resolution,
+        people=tuple(member.figures(joint.orientation) for member in joint.members),
         **solved.asked,
     )
 
@@ -317,11 +322,14 @@ def solutions(
         raise OptionError(msg)
     at = p_grid(family) if p is None else _checked_p(p, family)
     point = chosen_target(joint, target)
+    near, moved_by = joint.near_zero()
+    upward = moved_by if joint.orientation == "positive" else -moved_by
     paths = []
-    for member in joint.members:
+    for member in near.members:
         check_reach(member.key, roc_of(member), point)
         meeting = Meeting(member, family, point, joint.orientation)
-        paths.append(meeting.single() or meeting.path(at))
+        path = meeting.single() or meeting.path(at)
+        paths.append(replace(path, t0=path.t0 + upward, t1=path.t1 + upward))
     return Solutions(point, joint.groups, tuple(paths))
 
 

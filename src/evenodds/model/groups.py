@@ -8,7 +8,7 @@ bytes a person; its table is made only for those who ask.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -75,6 +75,14 @@ class Group:
             check_sides(key, float(table.negatives.sum()), float(table.positives.sum()))
         return cls(key, people, table)
 
+    def moved(self, by: float) -> Group:
+        """The same people with every score moved."""
+        table = self.known_table
+        if table is not None:
+            table = replace(table, scores=locked(table.scores + by))
+        sides = None if self.sides is None else (self.sides[0].moved(by), self.sides[1].moved(by))
+        return Group(self.key, self.people, table, sides, self.side_totals)
+
     @property
     def is_one_sided(self) -> bool:
         """Whether there are no negatives or no positives, so that a rate is not defined."""
@@ -139,6 +147,15 @@ class Group:
     def total(self) -> float:
         """The group's whole weight."""
         return self.negative_total + self.positive_total
+
+    def figures(self, orientation: str) -> tuple[float, float, float, float]:
+        """The weights of negatives and positives, and their mean scores on the user's own scale."""
+        sign = 1.0 if orientation == "positive" else -1.0
+        means = []
+        for sample in self.moments.samples:
+            _, sums = sample.sums_below(np.array([np.inf]))
+            means += (sign * (sample.centre + sums[:, 0])).tolist()
+        return self.negative_total, self.positive_total, means[0], means[1]
 
     @property
     def base_rate(self) -> float:

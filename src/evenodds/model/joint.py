@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ __all__ = ["Group", "JointDistribution", "Orientation", "check_is_joint", "check
 
 Orientation = Literal["positive", "negative"]
 ORIENTATIONS = ("positive", "negative")
+_FAR = 16.0  # times the score range: scores farther from 0 are moved for searches
 OneSided = Literal["refuse", "keep"]
 
 
@@ -285,6 +286,19 @@ class JointDistribution:
         lo = min(member.ends[0] for member in self.members)
         hi = max(member.ends[1] for member in self.members)
         return (lo, hi) if self.orientation == "positive" else (-hi, -lo)
+
+    def near_zero(self) -> tuple[JointDistribution, float]:
+        """The same people with scores near 0, and what to add to come back, where scores vary little for their size.
+
+        Searches compare thresholds, and floating-point numbers tell those apart best near 0. Where all scores are
+        within a factor of two of each other (Sterbenz), subtracting one of them from the others is exact.
+        """
+        lo, hi = self.score_range
+        if max(abs(lo), abs(hi)) <= _FAR * (hi - lo) or hi == lo:
+            return self, 0.0
+        upward = self.members[0].ends[0]
+        moved = replace(self, members=tuple(member.moved(-upward) for member in self.members), one_sided=())
+        return moved, upward if self.orientation == "positive" else -upward
 
     @cached_property
     def fingerprint(self) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from evenodds.errors import DataError, EvenoddsError
 from evenodds.model.certificate import Certificate
+from evenodds.model.criteria import CRITERIA
 from evenodds.model.curves import Curve
 from evenodds.model.roc import Point
 
@@ -69,8 +70,9 @@ def read_document(path: str | PathLike[str]) -> dict[str, Any]:
     """A policy file as plain data: refuse what is none, what is newer, and what was changed since it was saved."""
     file = Path(path)
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as reason:
+        document = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_number)
+        known = isinstance(document, dict) and fingerprint(document)
+    except (ValueError, RecursionError) as reason:  # cut off, no text, no number, too deep
         msg = f"{file} is not JSON, or was cut off: {reason}."
         raise DataError(msg) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -80,7 +82,7 @@ def read_document(path: str | PathLike[str]) -> dict[str, Any]:
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
         msg = f"{file} has version {version!r}; this evenodds reads up to {VERSION}. Hint: pip install -U evenodds."
         raise DataError(msg)
-    if document.get("fingerprint") != fingerprint(document):
+    if document.get("fingerprint") != known:
         msg = f"{file} was changed since it was saved: its fingerprint does not match. Hint: save the policy again."
         raise DataError(msg)
     return document
@@ -91,18 +93,44 @@ def parts_of_policy(document: Mapping[str, Any]) -> dict[str, Any]:
     try:
         curves = [_read_curve(entry, document["orientation"]) for entry in document["curves"]]
         lo, hi = (_read(end) for end in document["score_range"])
+        groups = tuple(str(entry["group"]) for entry in document["curves"])
+        certificate = _read_certificate(document["certificate"])
+        _check_parts(groups, (lo, hi), certificate)
         return {
-            "groups": tuple(str(entry["group"]) for entry in document["curves"]),
+            "groups": groups,
             "group_curves": tuple(curves),
             "score_range": (lo, hi),
             "orientation": document["orientation"],
-            "certificate": _read_certificate(document["certificate"]),
+            "certificate": certificate,
         }
     except EvenoddsError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as reason:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as reason:
         msg = f"The policy lacks a part, or has one that is not what it should be: {reason!r}."
         raise DataError(msg) from None
+
+
+def _check_parts(groups: tuple[str, ...], score_range: tuple[float, float], certificate: Certificate) -> None:
+    """Refuse parts that do not fit together."""
+    if not groups or len(set(groups)) < len(groups):
+        msg = f"{len(groups)} groups, {len(set(groups))} different ones"
+        raise ValueError(msg)
+    if not (math.isfinite(score_range[0]) and math.isfinite(score_range[1]) and score_range[0] <= score_range[1]):
+        msg = f"score_range {score_range}"
+        raise ValueError(msg)
+    lists = (certificate.asked, certificate.reached, certificate.slopes, certificate.slope_bounds)
+    lengths = {len(one) for one in (*lists, *([certificate.people] if certificate.people else []))}
+    if lengths != {len(certificate.groups)}:
+        msg = "the certificate does not say as much of each group"
+        raise ValueError(msg)
+    if certificate.criterion is not None and certificate.criterion not in CRITERIA:
+        msg = f"criterion {certificate.criterion!r}"
+        raise ValueError(msg)
+
+
+def _no_number(name: str) -> Any:
+    msg = f"{name} is no number"
+    raise ValueError(msg)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -156,6 +184,8 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
             plain[field.name] = None if value is None else [value.fpr, value.tpr]
         elif field.name in ("slopes", "slope_bounds"):
             plain[field.name] = [_written(number) for number in value]
+        elif field.name == "people":
+            plain[field.name] = [list(figures) for figures in value]
         elif isinstance(value, tuple):
             plain[field.name] = list(value)
         else:
@@ -171,6 +201,7 @@ def _read_certificate(plain: Mapping[str, Any]) -> Certificate:
     for name in ("slopes", "slope_bounds"):
         values[name] = tuple(_read(number) for number in plain[name])
     values["groups"] = tuple(str(group) for group in plain["groups"])
+    values["people"] = tuple(tuple(_read(figure) for figure in figures) for figures in plain.get("people", ()))
     if plain.get("costs") is not None:
         wrong_yes, wrong_no = plain["costs"]
         values["costs"] = (_read(wrong_yes), _read(wrong_no))

@@ -10,9 +10,11 @@ import numpy as np
 
 from evenodds.errors import UnknownGroupError, one_of
 from evenodds.frames import frame_of
+from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import FAMILIES, Curve
 from evenodds.model.fit import fit
 from evenodds.model.goals import Cost, Objective, constraint_of, objective_of
+from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.roc import Point, roc_of
@@ -91,7 +93,7 @@ def compare(
     rows = []
     if not goal.is_distance:
         rows = [
-            _row("one threshold", joint, goal, [_threshold(joint, best_threshold(joint, goal))] * len(joint.members)),
+            _row("one threshold", joint, goal, _one_threshold(joint, goal)),
             _row("group thresholds", joint, goal, _group_thresholds(joint, goal)),
         ]
     for curve in wanted:
@@ -120,16 +122,21 @@ def _threshold(joint: JointDistribution, at: float) -> Curve:
     return Curve("fixed", at, at, 0.0, orientation=joint.orientation)
 
 
-def best_threshold(joint: JointDistribution, goal: Objective) -> float:
-    """The single threshold for everybody with the greatest gain, on the user's own scale."""
-    scores = np.unique(np.concatenate([member.scores for member in joint.members]))
+def best_threshold(members: Sequence[Group], gains: Sequence[Floats], orientation: str) -> float:
+    """The single threshold with the greatest gain, on the user's own scale; `gains` are of a yes at each score."""
+    scores = np.unique(np.concatenate([member.scores for member in members]))
     scores = np.append(scores, np.nextafter(scores[-1], np.inf))
     gain = np.zeros(scores.size)
-    for member, by in zip(joint.members, goal.by_rate, strict=True):
-        above = np.append(np.cumsum(member.shares[:, ::-1], axis=1)[:, ::-1], np.zeros((2, 1)), axis=1)
-        gain += by @ above[:, np.searchsorted(member.scores, scores)]
+    for member, own in zip(members, gains, strict=True):
+        gain += np.append(np.cumsum(own[::-1])[::-1], 0.0)[np.searchsorted(member.scores, scores)]
     upward = float(scores[int(np.argmax(gain))])
-    return upward if joint.orientation == "positive" else -upward
+    return upward if orientation == "positive" else -upward
+
+
+def _one_threshold(joint: JointDistribution, goal: Objective) -> list[Curve]:
+    """The single threshold for everybody with the greatest gain."""
+    gains = [by @ member.shares for member, by in zip(joint.members, goal.by_rate, strict=True)]
+    return [_threshold(joint, best_threshold(joint.members, gains, joint.orientation))] * len(joint.members)
 
 
 def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve, ...]:

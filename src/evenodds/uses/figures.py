@@ -45,7 +45,7 @@ RATE_NAMES = {
     "auc": "AUC",
     "base_rate": "share of positives",
 }
-Kind = Literal["line", "dots", "intervals"]
+Kind = Literal["line", "dots", "intervals", "zone"]
 Style = Literal["solid", "dashed", "dotted", "thin"]
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F")
@@ -65,7 +65,7 @@ _OPTIONAL = ("low", "high", "people", "score")
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Points that belong together: a line, dots, or intervals."""
+    """Points that belong together: a line, dots, intervals, or a zone, which is a stretch of x."""
 
     name: str
     x: Floats
@@ -85,11 +85,6 @@ class Series:
     """What stands beside it; its name where that is None."""
     shaded_to: Floats | None = None
     """Heights down to which the space below a line is shaded: all of it is in reach."""
-
-    @property
-    def is_zone(self) -> bool:
-        """Whether this is no line of numbers but a stretch of x."""
-        return self.kind == "line" and self.x.size == 2  # noqa: PLR2004 its ends
 
     def __post_init__(self) -> None:
         for name in ("x", "y", *_OPTIONAL, "shaded_to"):
@@ -116,6 +111,8 @@ class Figure:
     """Where y begins to mean something; below it there is room for zones."""
     zoom: tuple[float, float, float, float] | None = None
     """The part that deserves a closer look: x from, x to, y from, y to."""
+    from_0_to_1: bool = False
+    """Whether y is shown from 0 to 1, however little of that is used."""
     people: str = "people"
     """What the people of a point are."""
 
@@ -217,7 +214,8 @@ def curves_figure(
             near.series(f"{key}, {name}", key, *_drawn(curve, span), style="dashed")
             for key, curve in other.curves.items()
         ]
-    return Figure("Odds of a yes", "score", "odds of a yes", tuple(series), policy.groups, people=near.meaning)
+    return Figure("Odds of a yes", "score", "odds of a yes", tuple(series), policy.groups, from_0_to_1=True,
+                  people=near.meaning)  # fmt: skip
 
 
 def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[float, float]) -> Figure:
@@ -227,7 +225,7 @@ def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[
     room = 0.1 * (max(ends) - min(ends)) or 0.5 * (hi - lo) or 1.0
     span = (min(ends) - room, max(ends) + room)  # where the odds change, and a little to both sides
     series = [Series(family, *_drawn(curve, span), group=family) for family, curve in curves.items()]
-    return Figure(title, "score", "odds of a yes", tuple(series), FAMILIES)
+    return Figure(title, "score", "odds of a yes", tuple(series), FAMILIES, from_0_to_1=True)
 
 
 def solutions_figure(
@@ -247,7 +245,7 @@ def solutions_figure(
         series.append(near.series("chosen", group, *_drawn(chosen, span)))
     point = f"FPR {found.target.fpr:.3f}, TPR {found.target.tpr:.3f}"
     title = f"Every curve of {group} that meets {point}"
-    return Figure(title, "score", "odds of a yes", tuple(series), found.groups, people=near.meaning)
+    return Figure(title, "score", "odds of a yes", tuple(series), found.groups, from_0_to_1=True, people=near.meaning)
 
 
 class _Near:
@@ -276,6 +274,8 @@ def _span(curves: Sequence[Curve], score_range: tuple[float, float]) -> tuple[fl
     lo, hi = score_range
     room = 0.25 * (hi - lo) or 1.0
     ends = [end for curve in curves for end in (curve.t0, curve.t1) if np.isfinite(end)]
+    if lo == hi:
+        return lo - room, hi + room
     return max(min([lo, *ends]), lo - room), min(max([hi, *ends]), hi + room)
 
 
@@ -286,7 +286,9 @@ def _drawn(curve: Curve, span: tuple[float, float], points: int = _POINTS) -> tu
     inside = breaks[(breaks > span[0]) & (breaks < span[1])]
     if inside.size > _MANY_BREAKS:
         inside = inside[:0]
-    x = np.unique(np.concatenate([np.linspace(*span, points), inside, inside - beside, inside + beside]))
+    start, stop = (float(end) for end in np.clip(sorted((curve.t0, curve.t1)), *span))
+    bend = np.linspace(start, stop, points // 2)  # where the odds change
+    x = np.unique(np.concatenate([np.linspace(*span, points), bend, inside, inside - beside, inside + beside]))
     return x, curve(x)
 
 
@@ -336,7 +338,10 @@ def score_rates_figure(joint: JointDistribution, *, confidence: float = 0.95) ->
         ]
         low, high = np.array([e.low for e in ends]), np.array([e.high for e in ends])
         label = f"{member.key} ({member.total:,.0f})"
-        series.append(Series(member.key, middle, rate, group=member.key, low=low, high=high, people=count, label=label))
+        kind: Kind = "line" if middle.size > 1 else "dots"
+        series.append(
+            Series(member.key, middle, rate, kind, group=member.key, low=low, high=high, people=count, label=label)
+        )
     return Figure(
         "Who is positive, of how many",
         "score",
@@ -358,11 +363,12 @@ def densities_figure(joint: JointDistribution, policy: Policy | None = None) -> 
         count = np.asarray(np.histogram(scores, edges, weights=negatives + positives)[0], dtype=np.float64)
         density = count / member.total / width
         top = max(top, float(density.max()))
-        series.append(Series(member.key, middle, density, group=member.key, people=count))
+        kind: Kind = "line" if middle.size > 1 else "dots"
+        series.append(Series(member.key, middle, density, kind, group=member.key, people=count))
     for place, (key, curve) in enumerate(policy.curves.items() if policy else ()):
         ends = np.clip(sorted((curve.t0, curve.t1)), lo, hi)
         level = -top * 0.06 * (place + 1)
-        series.append(Series(f"{key}: decided by chance", ends, np.full(2, level), group=key, style="solid"))
+        series.append(Series(f"{key}: decided by chance", ends, np.full(2, level), "zone", group=key))
     title = "Where people score" + (", and where chance decides" if policy else "")
     meaning = f"people within {width.max() / 2:.3g} of this score"
     return Figure(title, "score", "share of people a point", tuple(series), joint.groups, floor=0.0, people=meaning)

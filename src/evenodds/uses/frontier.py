@@ -65,6 +65,7 @@ def frontier(
     [0.8236691, 0.834173, 0.8395962, 0.8396093]
     """
     check_joint(joint)
+    joint, _ = joint.near_zero()
     family = one_of("curve", curve, (*CONTINUOUS, "optimal"))
     constraint = constraint_of(constraints, tolerance)
     goal = objective_of(objective, joint, constraint)

@@ -12,8 +12,13 @@ __all__ = ["Label", "line_labels"]
 
 _LABELLED = 12  # lines that get a label of their own
 _LETTER = 0.019  # the width of one, of the picture
+_LONGEST = 32  # letters
 _HEIGHT = 0.07  # of a name
 _BEYOND = 0.15  # how far a name may run on: the last part of the picture is not searched for a place
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +37,8 @@ def line_labels(figure: Figure) -> list[Label]:
 
     None if there are too many.
     """
-    solid = [s for s in figure.series if s.kind == "line" and s.style == "solid" and s.group]
-    lines = [s for s in solid if not s.is_zone]
+    zones = [s for s in figure.series if s.kind == "zone"]
+    lines = [s for s in figure.series if s.kind == "line" and s.style == "solid" and s.group]
     if not 0 < len(lines) <= _LABELLED:
         return []
     grid = np.linspace(max(s.x.min() for s in lines), min(s.x.max() for s in lines), 80)[4:-12]
@@ -41,12 +46,12 @@ def line_labels(figure: Figure) -> list[Label]:
     scale = float(np.ptp(heights)) or 1.0
     across = np.linspace(0, 1, grid.size)
     taken: list[tuple[float, float, float]] = []
-    labels = [Label(s, s.group or "", float(s.x[1]), float(s.y[1]), small=True) for s in solid if s.is_zone]
+    labels = [Label(s, _short(s.group or ""), float(s.x[1]), float(s.y[1]), small=True) for s in zones]
     for i, series in enumerate(lines):
         up = (heights[i] - heights.min()) / scale
         others = np.abs(np.delete(heights, i, axis=0) - heights[i]) / scale
         room = np.minimum(others.min(axis=0) if others.size else np.ones(grid.size), 0.1)
-        text = series.label or series.name
+        text = _short(series.label or series.name)
         width = _LETTER * len(text)
         for x, y, wide in taken:
             room -= (across < x + wide) & (x < across + width) & (np.abs(up - y) < _HEIGHT)

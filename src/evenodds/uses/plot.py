@@ -94,6 +94,8 @@ def draw_figure(figure: Figure, ax: Any = None) -> Any:
         ax.set_aspect("equal")
         ax.set_xlim(-0.01, 1.01)
         ax.set_ylim(-0.01, 1.01)
+    if figure.from_0_to_1:
+        ax.set_ylim(-0.04, 1.04)
     if figure.floor is not None:
         ax.set_yticks([tick for tick in ax.get_yticks() if tick >= figure.floor and tick <= ax.get_ylim()[1]])
     if figure.y_names is not None:

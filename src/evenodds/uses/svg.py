@@ -7,7 +7,7 @@ Colours stand in attributes, so that a file on its own is whole; a page's style 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -35,8 +35,7 @@ _WIDTHS = {"solid": 2.2, "dashed": 1.8, "dotted": 1.4, "thin": 0.8}
 _SAME_PLACE = 0.01  # points nearer than this cannot be told apart
 _STRAIGHT = 1e-6  # points nearer to the line between their neighbours are not needed to draw it
 _COMPARED = 12  # lines that are read off side by side
-_PLAIN = (1e-4, 1e5)  # numbers that are written without a power of ten
-_DIGITS = 6  # of a number that is shown
+_FINE = 1e-6  # of the picture: how finely numbers are told apart
 _MARKS = (  # around (0, 0), for groups in their order
     "M-5,0A5,5 0 1,0 5,0A5,5 0 1,0 -5,0Z",
     "M-4.5,-4.5H4.5V4.5H-4.5Z",
@@ -113,7 +112,7 @@ def _views(figure: Figure, *, titled: bool) -> list[View]:
     if figure.y_names is not None:
         left = 14 + _LETTER * min(max(map(len, figure.y_names), default=0), _LONGEST)
     else:
-        left = _LEFT + _LETTER * max(len(_number(tick)) for tick in _ticks(up, log=False))
+        left = _LEFT + _LETTER * max((len(words) for _, words in _labelled(_ticks(up, log=False), math.inf)), default=1)
     top = _TOP + (_TITLE if titled else 0)
     main = View(left, top, WIDTH - left - _RIGHT, _height(figure) - _TOP - _BOTTOM, across, up, figure.log_x)
     if figure.zoom is None:
@@ -136,11 +135,14 @@ def _extent(figure: Figure) -> tuple[tuple[float, float], tuple[float, float]]:
         values = np.concatenate([a for s in figure.series for a in (getattr(s, n) for n in names) if a is not None])
         values = values[np.isfinite(values)]
         found[side] = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-    x = found["x"] if found["x"][1] > found["x"][0] else (found["x"][0] * 0.9 - 0.1, found["x"][1] * 1.1 + 0.1)
+    x = found["x"]
+    if not x[1] > x[0]:
+        room = max(1.0, 1e-3 * abs(x[0]))
+        x = (x[0] - room, x[1] + room)
     if figure.y_names is not None:
         room = 0.04 * (x[1] - x[0])
         return (max(x[0] - room, min(x[0], 0.0)), min(x[1] + room, max(x[1], 1.0))), (len(figure.y_names) - 0.5, -0.5)
-    low, high = found["y"]
+    low, high = (0.0, 1.0) if figure.from_0_to_1 else found["y"]
     room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
     return x, (low - room, high + room)
 
@@ -158,7 +160,19 @@ def _ticks(ends: tuple[float, float], *, log: bool, wanted: int = 6) -> list[flo
     raw = (hi - lo) / wanted
     unit = 10.0 ** math.floor(math.log10(raw))
     step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= 0.75 * raw)
-    return [round(k * step, 12) for k in range(math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9) + 1)]
+    return [float(f"{k * step:.14g}") for k in range(math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9) + 1)]
+
+
+def _labelled(ticks: Sequence[float], width: float) -> list[tuple[float, str]]:
+    """Ticks with their numbers, in as many digits as tell them apart, and no more of them than there is room for."""
+    texts: list[str] = []
+    for digits in range(3, 17):
+        texts = [_number(tick, digits) for tick in ticks]
+        if len(set(texts)) == len(texts):
+            break
+    longest = max(map(len, texts), default=1)
+    crowded = len(texts) * (_LETTER * longest + 12) / width
+    return list(zip(ticks, texts, strict=True))[:: max(1, math.ceil(crowded))]
 
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
@@ -167,10 +181,10 @@ def _ticks(ends: tuple[float, float], *, log: bool, wanted: int = 6) -> list[flo
 def _axes(figure: Figure, view: View) -> list[str]:
     right, bottom = view.left + view.width, view.top + view.height
     parts = []
-    for tick in _ticks(view.x, log=view.log_x):
+    for tick, words in _labelled(_ticks(view.x, log=view.log_x), view.width):
         x = f"{float(view.across(tick)):.1f}"
         parts.append(f'<path class="grid" d="M{x},{view.top:.1f}V{bottom:.1f}" stroke="{_GRID}"/>')
-        parts.append(_text(x, bottom + 16, _number(tick), "middle"))
+        parts.append(_text(x, bottom + 16, words, "middle"))
     if figure.y_names is not None:
         for place, name in enumerate(figure.y_names):
             y = float(view.down(place))
@@ -178,11 +192,10 @@ def _axes(figure: Figure, view: View) -> list[str]:
             parts.append(f"<g><title>{escape(name)}</title>{_text(view.left - 8, y + 4, short, 'end')}</g>")
     else:
         least = -math.inf if figure.floor is None else figure.floor
-        for tick in _ticks(view.y, log=False):
-            if tick >= least:
-                y = float(view.down(tick))
-                parts.append(f'<path class="grid" d="M{view.left:.1f},{y:.1f}H{right:.1f}" stroke="{_GRID}"/>')
-                parts.append(_text(view.left - 6, y + 4, _number(tick), "end"))
+        for tick, words in _labelled([tick for tick in _ticks(view.y, log=False) if tick >= least], math.inf):
+            y = float(view.down(tick))
+            parts.append(f'<path class="grid" d="M{view.left:.1f},{y:.1f}H{right:.1f}" stroke="{_GRID}"/>')
+            parts.append(_text(view.left - 6, y + 4, words, "end"))
         middle = view.top + view.height / 2
         turned = f'transform="rotate(-90 14 {middle:.1f})"'
         parts.append(_text(14, middle, figure.y, "middle", turned))
@@ -198,9 +211,8 @@ def _text(x: float | str, y: float, words: str, anchor: str, more: str = "") -> 
     )
 
 
-def _number(value: float) -> str:
-    plain = _PLAIN[0] <= abs(value) < _PLAIN[1] or not value
-    return f"{value:,.4g}" if plain else f"{value:.2g}"
+def _number(value: float, digits: int) -> str:
+    return "0" if not value else f"{value:,.{digits}g}"
 
 
 def _contents(figure: Figure, view: View, name: str) -> list[str]:
@@ -303,7 +315,13 @@ def hover_data(figure: Figure, *, titled: bool = False) -> dict[str, Any]:
     """
     lines = [s for s in figure.series if _is_compared(s)]
     across = not figure.square and figure.y_names is None and 0 < len(lines) <= _COMPARED
-    shown = [s for s in figure.series if _is_compared(s) or s.kind != "line"]
+    shown = [s for s in figure.series if _is_compared(s) or s.kind in ("dots", "intervals")]
+    views = _views(figure, titled=titled)
+    steps = {"x": _FINE * abs(views[0].x[1] - views[0].x[0]), "y": _FINE * abs(views[0].y[1] - views[0].y[0])}
+    if views[0].log_x:
+        steps["x"] = _FINE * views[0].x[0]
+    steps |= {"low": steps["x" if figure.y_names else "y"], "high": steps["x" if figure.y_names else "y"]}
+    steps |= {"people": 0.01, "score": 0.0}
     return {
         "mode": "across" if across else "point",
         "views": [
@@ -312,38 +330,46 @@ def hover_data(figure: Figure, *, titled: bool = False) -> dict[str, Any]:
                 "x": list(v.x),
                 "y": list(v.y),
                 "log": v.log_x,
+                "decimals": [_decimals(v.x), _decimals(v.y)],
             }
-            for v in _views(figure, titled=titled)
+            for v in views
         ],
         "x": figure.x,
         "y": figure.y or "group",
         "people": figure.people,
         "names": None if figure.y_names is None else list(figure.y_names),
-        "series": [_hover_series(s, figure) for s in shown],
+        "series": [_hover_series(s, figure, steps) for s in shown],
     }
 
 
+def _decimals(ends: tuple[float, float]) -> int:
+    """How many decimals tell numbers apart on an axis."""
+    return max(0, 4 - math.floor(math.log10(abs(ends[1] - ends[0]))))
+
+
 def _is_compared(series: Series) -> bool:
-    return series.kind == "line" and series.style != "dotted" and not series.is_zone
+    return series.kind == "line" and series.style != "dotted"
 
 
-def _hover_series(series: Series, figure: Figure) -> dict[str, Any]:
+def _hover_series(series: Series, figure: Figure, steps: Mapping[str, float]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": series.name,
         "kind": series.kind,
         "style": series.style,
         "colour": _colour(series, figure),
     }
-    for name in ("x", "y", "low", "high", "people", "score"):
+    for name, step in steps.items():
         values = getattr(series, name)
         if values is not None:
-            found[name] = [_rounded(value) for value in values.tolist()]
+            found[name] = [_rounded(value, step) for value in values.tolist()]
     return found
 
 
-def _rounded(value: float) -> float | None:
-    """As many digits as are shown; JSON has no infinity and no NaN."""
-    return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+def _rounded(value: float, step: float) -> float | None:
+    """As many digits as tell a step of this size; JSON has no infinity and no NaN."""
+    if not math.isfinite(value):
+        return None
+    return round(value, -math.floor(math.log10(step))) if step else value
 
 
 def legend(figure: Figure) -> Sequence[tuple[str, str]]:

@@ -314,6 +314,7 @@ def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *,
 
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     score, groups = given["score"], options.groups_of(given["group"])
+    options.check_roles({"--score": [score], "--group": groups, "--id": [also] if also else []})
     writer, rows = None, 0
     with ExitStack() as stack:
         for table in source.batches([score, *groups, *([also] if also else [])]):
@@ -421,7 +422,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except (EvenoddsError, OSError) as error:
-        click.echo(f"evenodds: {error}", err=True)
+        click.echo(f"evenodds: {' '.join(str(error).split())}", err=True)  # one line, whatever names have in them
         sys.exit(2)
 
 

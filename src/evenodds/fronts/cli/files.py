@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -74,7 +75,7 @@ class Source:
         if not found:
             msg = f"The format of {path} cannot be told from its name. Hint: --format csv, parquet or arrow."
             raise OptionError(msg)
-        return cls(path, found, delimiter or ("\t" if path.lower().endswith(".tsv") else ","))
+        return cls(path, found, _delimiter(path, delimiter))
 
     @property
     def name(self) -> str:
@@ -84,6 +85,9 @@ class Source:
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
         if self.path == "-":
+            if sys.stdin is None:
+                msg = "Standard input is closed. Hint: give a file, or pipe one in."
+                raise DataError(msg)
             stream = sys.stdin.buffer
             # Parquet and Arrow files are read from their end.
             yield stream if self.format == "csv" else io.BytesIO(stream.read())
@@ -101,8 +105,16 @@ class Source:
         try:
             with self._opened() as stream:
                 reader = {"csv": self._csv, "parquet": self._parquet, "arrow": self._ipc}[self.format]
-                yield from reader(pa, stream, needed, columns)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeDecodeError) as reason:
+                rows = 0
+                for table in reader(pa, stream, needed, columns):
+                    rows += table.num_rows
+                    yield table
+            if not rows:
+                msg = f"{self.name} has columns, and no rows."
+                raise DataError(msg)
+        except (pa.ArrowException, UnicodeDecodeError, csv.Error, OSError) as reason:
+            if not str(reason):
+                raise
             first = str(reason).splitlines()[0]
             msg = f"{self.name} cannot be read as {self.format}: {first}"
             raise DataError(msg) from None
@@ -113,6 +125,10 @@ class Source:
         return _arrow().concat_tables(tables)
 
     def _check(self, names: Sequence[str], needed: Sequence[str]) -> None:
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            msg = f"{self.name} has more than one column {twice!r}."
+            raise DataError(msg)
         for column in needed:
             if column in names:
                 continue
@@ -129,10 +145,6 @@ class Source:
             raise DataError(msg)
         names = next(csv.reader([head.decode("utf-8-sig")], delimiter=self.delimiter))
         self._check(names, needed)
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            msg = f"{self.name} has more than one column {twice!r}."
-            raise DataError(msg)
         options = {
             "read_options": pa.csv.ReadOptions(column_names=names, block_size=_BLOCK, use_threads=False),
             "parse_options": pa.csv.ParseOptions(delimiter=self.delimiter),
@@ -149,8 +161,7 @@ class Source:
         except pa.ArrowInvalid as reason:
             if "Empty CSV" not in str(reason):
                 raise
-            msg = f"{self.name} has a line of column names, and no rows."
-            raise DataError(msg) from None
+            return
         size = None if self.path == "-" else Path(self.path).stat().st_size
         for batch in tracked(reader, self._doing, total=None if size is None else 1 + size // _BLOCK):
             yield pa.Table.from_batches([batch])
@@ -184,27 +195,56 @@ class Source:
             yield table if columns is None else table.select(columns)
 
 
+def _delimiter(path: str, given: str | None) -> str:
+    found = {"\\t": "\t"}.get(given or "", given) or ("\t" if path.lower().endswith(".tsv") else ",")
+    if len(found) != 1 or not found.isascii() or found in '"\r\n':
+        msg = f"--delimiter {given!r} is not allowed. Allowed: one character, such as ; or \\t for a tab."
+        raise OptionError(msg)
+    return found
+
+
 @contextmanager
 def sink(path: str, schema: pa.Schema, given_format: str | None, delimiter: str | None) -> Iterator[Any]:
-    """Where tables of one schema are written, some rows at a time: a file, or standard output, which is "-"."""
+    """Where tables of one schema are written, some rows at a time: a file, or standard output, which is "-".
+
+    A file takes its place when it is whole: what is read may be what is written, and an error leaves nothing half done.
+    """
     pa = _arrow()
-    found = given_format or _ENDINGS.get(Path(path).suffix.lower(), "csv")
-    target: Any = sys.stdout.buffer if path == "-" else path
+    found = _ENDINGS.get(Path(path).suffix.lower()) or given_format or "csv"
+    file = Path(path)
+    whole = file.with_name(f".{file.name}.{os.getpid()}.part") if path != "-" and _is_plain(file) else None
+    target: Any = sys.stdout.buffer if path == "-" else str(whole or file)
+    try:
+        writer = _writer(pa, target, schema, found, _delimiter(path, delimiter))
+        try:
+            yield writer
+        finally:
+            writer.close()
+        if whole is not None:
+            whole.replace(file)
+    except pa.ArrowException as reason:
+        msg = f"{path} cannot be written as {found}: {str(reason).splitlines()[0]}"
+        raise DataError(msg) from None
+    finally:
+        if whole is not None:
+            whole.unlink(missing_ok=True)
+
+
+def _is_plain(file: Path) -> bool:
+    """Whether this is, or will be, an ordinary file, and no pipe or device."""
+    return file.is_file() or not file.exists()
+
+
+def _writer(pa: Any, target: Any, schema: pa.Schema, found: str, delimiter: str) -> Any:
     if found == "csv":
-        options = pa.csv.WriteOptions(
-            delimiter=delimiter or ("\t" if path.lower().endswith(".tsv") else ","), quoting_style="needed"
+        return pa.csv.CSVWriter(
+            target, schema, write_options=pa.csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
         )
-        writer = pa.csv.CSVWriter(target, schema, write_options=options)
-    elif found == "parquet":
+    if found == "parquet":
         from pyarrow import parquet  # noqa: PLC0415 heavy
 
-        writer = parquet.ParquetWriter(target, schema)
-    else:
-        writer = pa.ipc.new_file(target, schema) if path != "-" else pa.ipc.new_stream(target, schema)
-    try:
-        yield writer
-    finally:
-        writer.close()
+        return parquet.ParquetWriter(target, schema)
+    return pa.ipc.new_file(target, schema) if isinstance(target, str) else pa.ipc.new_stream(target, schema)
 
 
 # -- columns -----------------------------------------------------------------------------------------------------------
@@ -253,6 +293,8 @@ def labels(table: pa.Table, column: str, positive_label: str | None, *, where: s
     import pyarrow.compute as pc  # noqa: PLC0415 heavy
 
     values = texts(table, column)
+    if pa.types.is_dictionary(values.type) or pa.types.is_large_string(values.type):
+        values = values.cast(pa.string())
     if positive_label is not None:
         return values.cast(pa.string())
     if not pa.types.is_string(values.type):

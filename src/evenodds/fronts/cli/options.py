@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_json",
+    "check_roles",
     "columns",
     "data",
     "delimiter",
@@ -129,6 +130,17 @@ def groups_of(group: str) -> list[str]:
     return [name.strip() for name in group.split(",") if name.strip()]
 
 
+def check_roles(columns: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a column that is asked to be two things."""
+    held: dict[str, str] = {}
+    for role, names in columns.items():
+        for name in names:
+            if name in held:
+                msg = f"The column {name!r} cannot be {held[name]} and {role} at once."
+                raise OptionError(msg)
+            held[name] = role
+
+
 def goal_settings(given: dict[str, Any]) -> dict[str, Any]:
     """Constraints, objective, tolerance and curve, as Python takes them."""
     settings = {name: given[name] for name in ("constraints", "objective", "tolerance", "curve")}
@@ -165,6 +177,7 @@ def joint_of(
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     groups = groups_of(given["group"])
     score, label, weight = given["score"], given["label"], given["weight"]
+    check_roles({"--score": [score], "--group": groups, "--label": [label], "--weight": [weight] if weight else []})
     table = source.table([score, *groups, label, *([weight] if weight else [])])
     people = {score: numbers(table, score, where=source.name)}
     people |= {name: texts(table, name) for name in groups}

@@ -86,8 +86,9 @@ def report(
 
 
 def rendered(document: Document, format: str) -> str:  # noqa: A002 as above
-    """The document as text."""
-    return html_of(document) if one_of("format", format, FORMATS) == "html" else markdown_of(document)
+    """The document as text; what no encoding can write becomes a question mark."""
+    text = html_of(document) if one_of("format", format, FORMATS) == "html" else markdown_of(document)
+    return text.encode("utf-8", "replace").decode()
 
 
 def format_of(path: str | PathLike[str] | None, format: str | None) -> str:  # noqa: A002 as above

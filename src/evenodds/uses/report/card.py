@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from evenodds.errors import OptionError
 from evenodds.model.fit import weaknesses
 from evenodds.model.storage import written
 from evenodds.uses.report.document import Block, Bullets, Cell, Code, Column, Kind, Table, Text, shown, table_of
@@ -45,8 +46,8 @@ def parameters(subject: Subject) -> list[Block]:
             {
                 "group": group,
                 "curve": curve.family,
-                "odds are 0 until (t0)": curve.t0,
-                "odds are 1 from (t1)": curve.t1,
+                "odds are 0 until (t0)": None if curve.is_constant else curve.t0,
+                "odds are 1 from (t1)": None if curve.is_constant else curve.t1,
                 "p": curve.p,
                 "knot": curve.knot,
                 "largest slope": curve.lipschitz,
@@ -55,7 +56,8 @@ def parameters(subject: Subject) -> list[Block]:
                 "greatest odds": hi,
             }
         )
-    kinds: dict[str, Kind] = {"largest slope": "slope", "no curve below": "slope", "knot": "number"}
+    kinds: dict[str, Kind] = {"largest slope": "slope", "no curve below": "slope", "knot": "number",
+                              "odds are 0 until (t0)": "number", "odds are 1 from (t1)": "number"}  # fmt: skip
     note = (
         "p is the mean of the odds between the thresholds. No rising curve with the same rates has a largest "
         "slope below what stands in the column for that. The least and greatest odds are those within the score range."
@@ -99,7 +101,7 @@ def card(subject: Subject, about: Mapping[str, str]) -> list[Block]:
     people = sum(g.people for g in found.by_group)
     lo, hi = policy.score_range
     known = {
-        "What it is": f"A post-processing policy: odds of a yes from a score ({lo:g} to {hi:g}) and a group, by "
+        "What it is": f"A post-processing policy: odds of a yes from a score ({lo:.10g} to {hi:.10g}) and a group, by "
         f"{subject.family} curves.",
         "Made with": f"evenodds {__version__}",
         "Groups": f"{len(policy.groups)}: {listed(policy.groups)}",
@@ -112,6 +114,10 @@ def card(subject: Subject, about: Mapping[str, str]) -> list[Block]:
         "Chance": f"decides for {shown(subject.by_chance, 'percent')} of these people",
         "Ethical considerations": "see the limits above; whether equal rates are the right aim is not settled here",
     }
+    taken = [name for name in about if name in known]
+    if taken:
+        msg = f"about= has {taken[0]!r}, which the report finds out itself. Hint: give it another name."
+        raise OptionError(msg)
     stated = dict.fromkeys(_STATED_BY_THE_OWNER, _UNKNOWN) | dict(about)
     rows = tuple((name, text) for name, text in (known | stated).items())
     note = "What is not stated must come from whoever owns the policy: the fields of about= fill it in."

@@ -18,10 +18,11 @@ __all__ = ["document_of", "policy_sections"]
 def document_of(subject: Subject, *, title: str | None = None, about: Mapping[str, str] | None = None) -> Document:
     """The whole report."""
     stated = _checked_about(about)
+    heading = _checked_title(title)
     count, n = sum(g.people for g in subject.audit.by_group), len(subject.policy.groups)
     lead = f"{n} group{'s' * (n > 1)}, {subject.family} curves, measured on {count:,.6g} people: {subject.whose}."
     sections = policy_sections(subject, stated)
-    return Document(title or "Fair odds: a report on a policy", lead, sections)
+    return Document(heading, lead, sections)
 
 
 def policy_sections(subject: Subject, about: Mapping[str, str]) -> tuple[Section, ...]:
@@ -41,6 +42,15 @@ def policy_sections(subject: Subject, about: Mapping[str, str]) -> tuple[Section
     )
     with quietly():
         return tuple(Section(title, tuple(make())) for title, make in tracked(makers, "Writing the report"))
+
+
+def _checked_title(title: object) -> str:
+    if title is None:
+        return "Fair odds: a report on a policy"
+    if not isinstance(title, str):
+        msg = f"title={title!r} is not allowed. Allowed: a text."
+        raise OptionError(msg)
+    return title
 
 
 def _checked_about(about: Mapping[str, str] | None) -> dict[str, str]:

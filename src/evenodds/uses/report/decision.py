@@ -30,6 +30,7 @@ from evenodds.uses.report.subject import Subject, by_chance, listed
 
 __all__ = ["before_and_after", "decided", "in_short"]
 
+_CLIFF = 0.25  # odds that a hundredth of the scores may part people by
 _CURVES = {
     "fixed": "one coin flip between two thresholds (Hardt et al.): the odds jump",
     "linear": "two straight lines that meet at a knot",
@@ -48,16 +49,21 @@ def in_short(subject: Subject) -> list[Block]:
     assert old is not None  # noqa: S101 there is always something to compare with
     steep = policy.steepest
     slope = policy.curves[steep].lipschitz
+    was = max(curve.lipschitz for curve in subject.earlier.values())
     now, then = (_spread(one, certificate.constraints) for one in (found, old))
     chance, chance_before = (by_chance(one) for one in (found, old))
     old_accuracy = _percent(old.accuracy.value)
     figures = KeyFigures(
         (
             KeyFigure(
-                "largest difference between groups, percentage points", f"{100 * now:.1f}", f"before: {100 * then:.1f}"
+                "largest difference between groups, percentage points", _hundredths(now), f"before: {_hundredths(then)}"
             ),
             KeyFigure("accuracy", _percent(found.accuracy.value), f"before: {old_accuracy}"),
-            KeyFigure("steepest odds, a point of score", shown(slope, "slope"), f"group {steep}; before: jump"),
+            KeyFigure(
+                "steepest odds, a point of score",
+                shown(slope, "slope"),
+                f"group {steep}; before: {shown(was, 'slope')}",
+            ),
             KeyFigure("people decided by chance", _percent(chance), f"before: {_percent(chance_before)}"),
         )
     )
@@ -78,7 +84,7 @@ def in_short(subject: Subject) -> list[Block]:
         )
     else:
         told.append(
-            "All figures are measured on people other than those of the fit, so the groups differ by more than the "
+            "All figures are measured on people other than those of the fit, so the groups may differ by more than the "
             "policy's promise; how much of that is chance is said below."
         )
     blocks: list[Block] = [figures, *map(Text, told)]
@@ -102,16 +108,20 @@ def _promise(subject: Subject) -> str:
 
 def _gentleness(subject: Subject, slope: float, steep: str) -> str:
     lo, hi = subject.policy.score_range
+    if lo == hi:
+        return "All scores are the same, so nobody is told from another of the same group."
     if subject.jumping:
         return (
             f"In {listed(subject.jumping)} the odds jump: people on the two sides of one score are treated as if "
             "they had nothing in common. A slope budget would smooth that."
         )
     step = _round_step((hi - lo) / 100)
+    most = min(1.0, slope * step)
+    cliff = "Nobody stands at a cliff" if most <= _CLIFF else "The odds are continuous, but steep"
     return (
-        f"Nobody stands at a cliff: two people of one group whose scores are {step:g} apart differ in their odds by at "
-        f"most {_points(min(1.0, slope * step))} (in {steep!r}, the steepest group). A single threshold would part "
-        "some of them by 100."
+        f"{cliff}: two people of one group whose scores are {step:g} apart differ in their odds by at most "
+        f"{100 * most:.2g} percentage points (in {steep!r}, the steepest group). A single threshold parts some of them "
+        "by 100."
     )
 
 
@@ -143,7 +153,7 @@ def decided(subject: Subject) -> list[Block]:
             "kept" if certificate.keep_individual_odds else "not asked for",
             "whether every threshold had to lie inside the score range",
         ),
-        ("score", f"{lo:g} to {hi:g}", f"a {_better(policy)} score speaks for a yes"),
+        ("score", f"{lo:.10g} to {hi:.10g}", f"a {_better(policy)} score speaks for a yes"),
     )
     asked = Table("What was asked for", (Column("what"), Column("choice"), Column("meaning")), rows)
     return [asked, Text("The certificate says what is proven of the policy, and what is not:"),
@@ -251,7 +261,11 @@ def _percent(value: float) -> str:
 
 
 def _points(value: float) -> str:
-    return f"{100 * value:.1f} percentage points"
+    return "an unknown number of points" if math.isnan(value) else f"{_hundredths(value)} percentage points"
+
+
+def _hundredths(value: float) -> str:
+    return "not defined" if math.isnan(value) else f"{100 * value:.1f}"
 
 
 def _better(policy: Policy) -> str:
@@ -276,5 +290,5 @@ def _spread(found: Audit, constraints: str) -> float:
     spreads = []
     for rate in rates:
         values = [value for g in found.by_group if not math.isnan(value := getattr(g, rate).value)]
-        spreads.append(max(values) - min(values) if values else math.nan)
-    return max(spreads)
+        spreads.append(max(values) - min(values) if len(values) > 1 or len(found.by_group) == 1 else math.nan)
+    return math.nan if any(map(math.isnan, spreads)) else max(spreads)

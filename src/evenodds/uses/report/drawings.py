@@ -103,7 +103,8 @@ def possible(subject: Subject) -> list[Block]:
             tolerance=certificate.tolerance,
             curve=family,
         )
-        caption = f"The best that {family} curves can do, by the steepest slope allowed; the dot is this policy."
+        dot = "; the dot is this policy" if 0 < max(certificate.slopes) < math.inf else ""
+        caption = f"The best that {family} curves can do, by the steepest slope allowed{dot}."
         figure = frontier_figure(price, chosen=policy, people=subject.people.total)
         blocks.append(subject.picture("frontier", figure, caption))
     return blocks

@@ -8,7 +8,7 @@ from evenodds.uses.report.document import Block, Bullets, Code, Document, KeyFig
 
 __all__ = ["markdown_of"]
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|&~])")
 
 
 def markdown_of(document: Document) -> str:

@@ -11,11 +11,14 @@ function made(name, attributes, parent) {
   return one;
 }
 
-function number(value) {
-  if (value === null || value === undefined) return "not defined";
-  const size = Math.abs(value);
-  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
-  return String(Number(value.toPrecision(size < 1 ? 4 : 5)));
+// As many decimals as the axis tells apart, without idle zeros.
+function number(value, decimals) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "not defined";
+  return value.toLocaleString("en-US", { maximumFractionDigits: Math.min(decimals, 20) });
+}
+
+function count(people) {
+  return number(people, Math.abs(people) < 100 ? 1 : 0);
 }
 
 class View {
@@ -24,6 +27,13 @@ class View {
     this.log = given.log;
     this.x = given.log ? given.x.map(Math.log) : given.x;
     this.y = given.y;
+    this.decimals = given.decimals;
+  }
+  xText(x) {
+    return this.log ? String(Number(x.toPrecision(4))) : number(x, this.decimals[0]);
+  }
+  yText(y) {
+    return number(y, this.decimals[1]);
   }
   holds(at) {
     return at.x >= this.left && at.x <= this.left + this.width && at.y >= this.top && at.y <= this.top + this.height;
@@ -88,10 +98,9 @@ class Plot {
     const found = [];
     for (const one of this.data.series) {
       if (one.kind !== "line" || x < one.x[0] || x > one.x[one.x.length - 1]) continue;
-      let right = one.x.findIndex((at) => at >= x);
-      if (right <= 0) right = Math.min(1, one.x.length - 1);
-      const left = right - 1;
-      const part = one.x[right] > one.x[left] ? (x - one.x[left]) / (one.x[right] - one.x[left]) : 0;
+      const right = Math.max(one.x.findIndex((at) => at >= x), 0);
+      const left = Math.max(right - 1, 0);
+      const part = one.x[right] > one.x[left] ? (x - one.x[left]) / (one.x[right] - one.x[left]) : 1;
       const between = (values) => values[left] + part * (values[right] - values[left]);
       const nearest = part < 0.5 ? left : right;
       found.push({
@@ -105,12 +114,12 @@ class Plot {
     if (!found.length) return this.hide();
     this.clear();
     made("path", { d: `M${view.across(x)},${view.top}v${view.height}`, stroke: "#808080", "stroke-dasharray": "2 3" }, this.over);
-    const lines = [[null, `${this.data.x} ${number(x)}`]];
+    const lines = [[null, `${this.data.x} ${view.xText(x)}`]];
     for (const { one, y, low, high, people } of found) {
       made("circle", { cx: view.across(x), cy: view.down(y), r: 3.5, fill: one.colour, stroke: "#fff" }, this.over);
-      let words = `${one.name}: ${number(y)}`;
-      if (low !== undefined) words += ` [${number(low)}, ${number(high)}]`;
-      if (people !== undefined) words += ` (${number(people)})`;
+      let words = `${one.name}: ${view.yText(y)}`;
+      if (low !== undefined) words += ` [${view.yText(low)}, ${view.yText(high)}]`;
+      if (people !== undefined) words += ` (${count(people)})`;
       lines.push([one.colour, words]);
     }
     if (found.some(({ people }) => people !== undefined)) lines.push([undefined, `In brackets: ${this.data.people}.`]);
@@ -137,12 +146,12 @@ class Plot {
     const [x, y] = [view.across(one.x[i]), view.down(one.y[i])];
     made("circle", { cx: x, cy: y, r: 5, fill: "none", stroke: one.colour, "stroke-width": 2.5 }, this.over);
     const lines = [[null, one.name]];
-    let across = `${this.data.x}: ${number(one.x[i])}`;
-    if (one.low) across += ` [${number(one.low[i])}, ${number(one.high[i])}]`;
-    lines.push([undefined, across]);
-    if (!this.data.names) lines.push([undefined, `${this.data.y}: ${number(one.y[i])}`]);
-    if (one.score && one.score[i] !== null) lines.push([undefined, `threshold at a score of ${number(one.score[i])}`]);
-    if (one.people) lines.push([undefined, `${number(one.people[i])} ${this.data.people}`]);
+    const rows = this.data.names; // whose y are names, and whose intervals lie along x
+    const ends = (text) => (one.low ? ` [${text(one.low[i])}, ${text(one.high[i])}]` : "");
+    lines.push([undefined, `${this.data.x}: ${view.xText(one.x[i])}${rows ? ends((x) => view.xText(x)) : ""}`]);
+    if (!rows) lines.push([undefined, `${this.data.y}: ${view.yText(one.y[i])}${ends((y) => view.yText(y))}`]);
+    if (one.score && one.score[i] !== null) lines.push([undefined, `threshold at a score of ${number(one.score[i], 6)}`]);
+    if (one.people) lines.push([undefined, `${count(one.people[i])} ${this.data.people}`]);
     this.tell(lines, x, y);
   }
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from evenodds.errors import DataError, EvenoddsWarning
 from evenodds.model.curves import Curve
-from evenodds.model.goals import Cost, constraint_of, objective_of
+from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.policy import Policy, check_policy, rates_of
 from evenodds.uses.audit import Audit, audit
@@ -58,9 +58,10 @@ class Subject:
             msg = f"No group that the policy knows has people of both labels. Known: {policy.known}; got: {got}."
             raise DataError(msg)
         if before is None:
-            people = replace(joint, members=known, one_sided=())
-            goal = objective_of("accuracy_score", people, constraint_of("equalized_odds", 0.0))
-            before, which = best_threshold(people, goal), "the single threshold for everybody with the best accuracy"
+            everybody = [m for m in (*joint.members, *joint.one_sided) if m.key in policy.curves and m.total > 0]
+            right = [member.positives - member.negatives for member in everybody]
+            before = best_threshold(everybody, right, joint.orientation)
+            which = "the single threshold for everybody with the best accuracy"
         else:
             which = "a single threshold for everybody"
         with quietly():
@@ -71,7 +72,7 @@ class Subject:
             said = f"the policy {before.document['fingerprint'][:12]}"
         else:
             side = "a yes from" if policy.orientation == "positive" else "a yes up to"
-            said = f"{which}, {side} {before:g}"
+            said = f"{which}, {side} {before:.10g}"
         earlier = curves_before(before, policy, [g.group for g in found.by_group])
         return cls(policy, joint, found, said, earlier, tolerance)
 
@@ -83,15 +84,26 @@ class Subject:
 
     @cached_property
     def is_of_the_fit(self) -> bool:
-        """Whether the people are those that the policy was fitted on, as far as rates can tell."""
+        """Whether the people are those that the policy was fitted on, as far as counts, mean scores and rates tell.
+
+        They still are where only the fit rounded their scores, which moves a score by half of the resolution at most.
+        """
+        certificate = self.policy.certificate
         if self.audit.missing or self.audit.unknown or self.audit.one_sided:
             return False
-        fitted = self.policy.certificate.points
-        found = {member.key: rates_of(self.policy.curves[member.key], member) for member in self.people.members}
-        return all(
-            max(abs(point.fpr - fitted[key].fpr), abs(point.tpr - fitted[key].tpr)) <= _SAME
-            for key, point in found.items()
-        )
+        lo, hi = self.policy.score_range
+        rounded = certificate.resolution / 2
+        fitted = dict(zip(certificate.groups, certificate.people, strict=False))
+        for member in self.people.members:
+            asked, found = certificate.points[member.key], rates_of(self.policy.curves[member.key], member)
+            off = max(abs(found.fpr - asked.fpr), abs(found.tpr - asked.tpr))
+            if off > _SAME + certificate.rate_error[member.key]:
+                return False
+            known, seen = fitted.get(member.key), member.figures(self.joint.orientation)
+            rooms = (*(_SAME * abs(weight) for weight in seen[:2]), *[_SAME * max(abs(lo), abs(hi)) + rounded] * 2)
+            if known and any(abs(a - b) > room for a, b, room in zip(known, seen, rooms, strict=True)):
+                return False
+        return True
 
     @property
     def whose(self) -> str:
