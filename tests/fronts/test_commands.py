@@ -243,9 +243,82 @@ def test_apply_keeps_every_other_column_as_it_stands(run, past, policy, tmp_path
 def test_apply_says_which_rows_it_cannot_use(run, tmp_path):
     (tmp_path / "new.csv").write_text("points,race\n50,white\n60,purple\n,white\n")
     told = run("apply", "policy.json", "new.csv", *COLUMNS, exit_code=2)
-    assert "purple" in told
+    assert "new.csv: 2 of 3 rows cannot be given odds" in told
+    assert "row 2: score 60, group 'purple'" in told  # as the file has them, counted from 1
+    assert "apply --on-invalid null" in told
     rows = list(csv.DictReader(run("apply", "policy.json", "new.csv", *COLUMNS, "--on-invalid", "null").splitlines()))
     assert [bool(row["odds"]) for row in rows] == [True, False, False]
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_file_may_be_written_onto_itself(run, tmp_path):
+    """More rows than are read ahead: what is read must not be cut off by what is written."""
+    rows = 2_000_000
+    with (tmp_path / "huge.csv").open("w") as file:
+        file.write("name,points,race,filler\n")
+        for start in range(0, rows, 10_000):
+            file.write("".join(f"p{i},50,white,{'x' * 60}\n" for i in range(start, start + 10_000)))
+    run("apply", "policy.json", "huge.csv", *COLUMNS, "-o", "huge.csv")
+    with (tmp_path / "huge.csv").open() as file:
+        assert next(file).endswith(',"odds"\n')
+        assert sum(1 for _ in file) == rows
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "huge.csv", "policy.json", "past.csv", "past.parquet", "past.arrow",
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("policy")
+def test_an_error_leaves_nothing_half_done(run, tmp_path):
+    with (tmp_path / "late.csv").open("w") as file:
+        file.write("points,race\n" + "50,white\n" * 700_000 + "oops,white\n")
+    (tmp_path / "out.csv").write_text("as it was")
+    told = run("apply", "policy.json", "late.csv", *COLUMNS, "-o", "out.csv", exit_code=2)
+    assert "row 700001: 'oops' in column 'points' is not a number." in told
+    assert (tmp_path / "out.csv").read_text() == "as it was"
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.usefixtures("policy")
+def test_the_output_has_the_format_of_its_own_name(run, tmp_path):
+    (tmp_path / "past.csv").rename(tmp_path / "past.weird")
+    run("apply", "policy.json", "past.weird", "--format", "csv", *COLUMNS, "-o", "out.parquet")
+    assert pa.parquet.read_table(tmp_path / "out.parquet").num_rows == 1200
+    run("apply", "policy.json", "past.parquet", "--format", "parquet", *COLUMNS, "-o", "out.csv")
+    assert (tmp_path / "out.csv").read_text().startswith('"name","points","race","repaid","odds"\n')
+    run("apply", "policy.json", "past.parquet", *COLUMNS, "-o", "/dev/null")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.usefixtures("policy")
+def test_tables_without_rows_or_with_odd_columns(run, past, tmp_path, ending):
+    def written(table, name):
+        if ending == "parquet":
+            pa.parquet.write_table(table, tmp_path / name)
+        else:
+            with pa.ipc.new_file(tmp_path / name, table.schema) as file:
+                file.write_table(table)
+
+    written(past.slice(0, 0), f"none.{ending}")
+    for words in (["audit", "policy.json"], ["fit"], ["report", "policy.json"]):
+        told = run(*words, f"none.{ending}", *PEOPLE, exit_code=2)
+        assert told == f"evenodds: none.{ending} has columns, and no rows.\n"
+    told = run("apply", "policy.json", f"none.{ending}", *COLUMNS, "-o", f"out.{ending}", exit_code=2)
+    assert "no rows" in told
+    assert not (tmp_path / f"out.{ending}").exists()
+    listed = past.append_column("list", pa.array([[1]] * past.num_rows))
+    written(listed, f"list.{ending}")
+    told = run("apply", "policy.json", f"list.{ending}", *COLUMNS, "-o", "out.csv", exit_code=2)
+    assert "out.csv cannot be written as csv" in told
+    run("apply", "policy.json", f"list.{ending}", *COLUMNS, "-o", f"out.{ending}")
+    words = past.set_column(3, "repaid", past["repaid"].cast(pa.string()).cast(pa.large_string()).dictionary_encode())
+    written(words, f"words.{ending}")
+    run("fit", f"words.{ending}", *PEOPLE, "-o", "w.json")
+    assert eo.Policy.load(tmp_path / "w.json") == eo.Policy.load(tmp_path / "policy.json")
+    whole = (tmp_path / f"words.{ending}").read_bytes()
+    (tmp_path / f"cut.{ending}").write_bytes(whole[: len(whole) // 2])
+    told = run("fit", f"cut.{ending}", *PEOPLE, exit_code=2)
+    assert f"cut.{ending} cannot be read as {ending}" in told
+    assert len(told.strip().splitlines()) == 1
 
 
 @pytest.mark.usefixtures("policy")
@@ -335,13 +408,19 @@ def test_studies_print_tables_and_write_a_folder(run, tmp_path, name):
         (["bad.arrow"], "no arrow at all", "bad.arrow cannot be read as arrow"),
         (["bad.xls"], "x", "cannot be told from its name. Hint: --format"),
         (["bad.csv", "--curve", "linaer"], "points,race,repaid\n1,w,0\n2,w,1\n", "did you mean 'linear'?"),
+        (["bad.csv"], "points,race,repaid\r1,w,0\r2,w,1\r", "cannot be read as csv"),
+        (["bad.csv"], f"{'x' * 140_000},points,race,repaid\n1,1,w,0\n", "cannot be read as csv"),
+        (["bad.csv"], '"na\nme",points,race,repaid\n1,1,w,0\n', "has no column 'points'"),
+        (["bad.csv"], "points,race,repaid\n1,w,0\n2,\x00,1\n3,\udcff,1\n", "bad.csv"),
+        (["bad.csv", "--delimiter", "ab"], "points,race,repaid\n1,w,0\n", "--delimiter 'ab' is not allowed"),
+        (["bad.csv", "--group", "points"], "points,race,repaid\n1,w,0\n", "cannot be --score and --group at once"),
         (["bad.csv", "--target", "0.3"], "points,race,repaid\n1,w,0\n2,w,1\n", "--target 0.3 is not allowed"),
     ],
 )  # fmt: skip
 def test_bad_data_is_one_clear_line(run, tmp_path, words, file, expected):
     if file is not None:
-        (tmp_path / words[0]).write_text(file)
-    told = run("fit", *words, *PEOPLE, exit_code=2)
+        (tmp_path / words[0]).write_text(file, errors="surrogateescape", newline="")
+    told = run("fit", *PEOPLE, *words, exit_code=2)
     assert expected in told
     assert len(told.strip().splitlines()) == 1
 
@@ -355,6 +434,11 @@ def test_bad_data_is_one_clear_line(run, tmp_path, words, file, expected):
         (lambda text: text.replace("evenodds/policy", "else"), "is not a policy"),
         (lambda _: "[]", "is not a policy"),
         (lambda _: "\udcff", "is not JSON"),
+        (lambda _: "", "is not JSON"),
+        (lambda text: text.replace('"tolerance": 0.0', '"tolerance": NaN'), "NaN is no number"),
+        (lambda _: "[" * 200_000, "is not JSON, or was cut off"),
+        (lambda text: text.replace('"version": 1', f'"version": {"9" * 5000}'), "is not JSON, or was cut off"),
+        (lambda text: text.replace('"group": "white"', r'"group": "\ud800"'), "is not JSON, or was cut off"),
     ],
 )
 @pytest.mark.usefixtures("policy")

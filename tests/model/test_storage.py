@@ -109,3 +109,38 @@ def test_documents_that_are_none_are_refused(credit_policy, tmp_path, change):
 def test_plain_data_without_a_policy(credit_policy):
     p = credit_policy
     assert document_of(p.groups, p.group_curves, p.score_range, p.orientation, p.certificate) == p.document
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"curves": []},
+        {"score_range": [5, 1]},
+        {"score_range": [0, "inf"]},
+        {"certificate": {"slopes": [0.1]}},
+        {"certificate": {"criterion": "prettiest"}},
+        {"certificate": {"people": [[1, 2, 3, 4]]}},
+    ],
+    ids=str,
+)
+def test_parts_that_do_not_fit_together_are_refused(credit_policy, change, tmp_path):
+    document = {**credit_policy.document, **change}
+    if "certificate" in change:
+        document["certificate"] = {**credit_policy.document["certificate"], **change["certificate"]}
+    document["fingerprint"] = fingerprint(document)
+    (tmp_path / "p.json").write_text(json.dumps(document))
+    with pytest.raises(eo.DataError, match="not what it should be"):
+        eo.Policy.load(tmp_path / "p.json")
+
+
+def test_a_policy_says_what_was_asked_of_it(credit):
+    asked = eo.fit(credit, objective=eo.Cost(1, 4), max_slope=0.2, criterion="robust").certificate
+    assert (asked.costs, asked.criterion, asked.max_loss, asked.target_given) == ((0.25, 1.0), "robust", None, False)
+    default = eo.fit(credit).certificate
+    assert (default.costs, default.criterion, default.max_loss) == (None, "gentlest", 0.005)
+    given = eo.fit(credit, target="baseline", keep_individual_odds=False).certificate
+    assert (given.target_given, given.max_loss, given.keep_individual_odds) == (True, None, False)
+    for member, (negatives, positives, *means) in zip(credit.members, default.people, strict=True):
+        assert (negatives, positives) == (member.negative_total, member.positive_total)
+        known = [np.average(member.scores, weights=side) for side in (member.negatives, member.positives)]
+        np.testing.assert_allclose(means, known, rtol=1e-12)

@@ -310,7 +310,7 @@ def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *,
     """Read some rows, treat them, write them; every other column passes through as it stands."""
     from contextlib import ExitStack
 
-    from evenodds.fronts.cli.files import Source, numbers, sink, texts
+    from evenodds.fronts.cli.files import Source, numbers, rows_from, sink, texts
 
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     score, groups = given["score"], options.groups_of(given["group"])
@@ -326,13 +326,8 @@ def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *,
             people |= {name: texts(table, name) for name in groups}
             if also:
                 people[also] = table[also]
-            try:
+            with rows_from(rows + 1, source.name):
                 found = treated(type(table).from_pydict(people), score, groups)
-            except EvenoddsError as error:
-                if rows:
-                    msg = f"{error} (Rows are counted from row {rows + 1} of {source.name}.)"
-                    raise type(error)(msg) from None
-                raise
             whole = table
             for name in new:
                 whole = whole.append_column(name, found[name])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from evenodds.errors import DataError, MissingPackageError, OptionError, did_you_mean
+from evenodds.errors import DataError, EvenoddsError, MissingPackageError, OptionError, did_you_mean
 from evenodds.progress import tracked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["FORMATS", "Source", "labels", "numbers", "sink", "texts"]
+__all__ = ["FORMATS", "Source", "labels", "numbers", "rows_from", "sink", "texts"]
 
 FORMATS = ("csv", "parquet", "arrow")
 _ENDINGS = {
@@ -36,6 +37,11 @@ _ENDINGS = {
 }
 _BLOCK = 1 << 22  # bytes of a CSV at a time
 _ROWS = 1 << 16  # rows of a Parquet file at a time
+_HINTS = {
+    "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
+    "positive_label=": "--positive-label ",
+    "one_sided='keep'": "audit",
+}
 _DELIMITERS = ";\t|,"
 
 
@@ -245,6 +251,19 @@ def _writer(pa: Any, target: Any, schema: pa.Schema, found: str, delimiter: str)
 
         return parquet.ParquetWriter(target, schema)
     return pa.ipc.new_file(target, schema) if isinstance(target, str) else pa.ipc.new_stream(target, schema)
+
+
+@contextmanager
+def rows_from(first: int, where: str) -> Iterator[None]:
+    """Errors about rows as the file has them, counted from 1, and with the options of the command line."""
+    try:
+        yield
+    except EvenoddsError as error:
+        text = re.sub(r"\b(?:row|position) (\d+)", lambda found: f"row {int(found[1]) + first}", str(error))
+        for python, option in _HINTS.items():
+            text = text.replace(python, option)
+        msg = f"{where}: {text}"
+        raise type(error)(msg) from None
 
 
 # -- columns -----------------------------------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ def joint_of(
     given: dict[str, Any], *, orientation: str, one_sided: Literal["refuse", "keep"] = "refuse"
 ) -> JointDistribution:
     """The people of a file."""
-    from evenodds.fronts.cli.files import Source, labels, numbers, texts  # noqa: PLC0415
+    from evenodds.fronts.cli.files import Source, labels, numbers, rows_from, texts  # noqa: PLC0415
     from evenodds.model.joint import JointDistribution  # noqa: PLC0415 loads numpy
 
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
@@ -184,14 +184,15 @@ def joint_of(
     people[label] = labels(table, label, given["positive_label"], where=source.name)
     if weight:
         people[weight] = numbers(table, weight, where=source.name)
-    return JointDistribution.from_frame(
-        type(table).from_pydict(people),
-        score=score,
-        group=groups,
-        label=label,
-        weight=weight,
-        orientation=cast("Literal['positive', 'negative']", orientation),  # checked there
-        resolution=given["resolution"],
-        positive_label=given["positive_label"],
-        one_sided=one_sided,
-    )
+    with rows_from(1, source.name):
+        return JointDistribution.from_frame(
+            type(table).from_pydict(people),
+            score=score,
+            group=groups,
+            label=label,
+            weight=weight,
+            orientation=cast("Literal['positive', 'negative']", orientation),  # checked there
+            resolution=given["resolution"],
+            positive_label=given["positive_label"],
+            one_sided=one_sided,
+        )
