@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.uses import figures
-from evenodds.uses.labels import line_labels
-from evenodds.uses.svg import _path, _ticks, hover_data, legend, svg_of
+from evenodds.uses.labels import legend, line_labels
+from evenodds.uses.plot import draw_figure
+from evenodds.uses.svg import _path, _ticks, hover_data, svg_of
 
 HOSTILE = "</script><script>alert(1)</script>&\"'"
 
@@ -177,8 +178,13 @@ def test_many_groups_have_a_legend_instead_of_names():
     many = _joint(tuple(f"group {i:02}" for i in range(14)), n=6000)
     figure = figures.score_rates_figure(many)
     assert line_labels(figure) == []
-    assert [group for group, _ in legend(figure)] == list(many.groups)
-    assert legend(figures.score_rates_figure(_joint())) == []
+    assert list(legend(figure)) == list(many.groups)
+    assert len(set(legend(figure).values())) == 14  # each of another colour
+    assert legend(figures.score_rates_figure(_joint())) == {}
+    wordy = _joint(tuple(f"group number {i:02} of a long list" for i in range(9)), n=6000)
+    assert line_labels(figures.score_rates_figure(wordy)) == []
+    shown = draw_figure(figure).get_legend()
+    assert [text.get_text() for text in shown.get_texts()] == list(many.groups)
 
 
 def _read_off(data, name, x):

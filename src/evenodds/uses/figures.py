@@ -23,9 +23,11 @@ from evenodds.uses.intervals import Sample, critical_value, mean_interval
 
 __all__ = [
     "PALETTE",
+    "RATE_NAMES",
     "Figure",
     "Series",
     "audit_figure",
+    "colour_of",
     "curves_figure",
     "densities_figure",
     "families_figure",
@@ -50,6 +52,7 @@ Style = Literal["solid", "dashed", "dotted", "thin"]
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F")
 """Okabe and Ito's, but for the last two: told apart by the colour-blind, and of different lightness in grey."""
+_SHADES = ((0.0, 0.0), (0.4, 0.0), (0.4, 255.0))  # how much of black or white is mixed in when the palette begins anew
 _POINTS = 400  # of a curve
 _THIN_POINTS = 100  # of one among many
 _MANY_BREAKS = 200  # pieces of a curve beyond which its jumps are too many to be seen
@@ -61,6 +64,20 @@ _ONCE = 1e-9  # relative: how near to a jump both of its sides are drawn
 
 
 _OPTIONAL = ("low", "high", "people", "score")
+
+
+def colour_of(place: int) -> str:
+    """The colour of the group in this place among all groups; beyond eight darker, and then lighter.
+
+    >>> colour_of(0), colour_of(8), colour_of(16)
+    ('#0072B2', '#00446b', '#66aad1')
+    """
+    again, own = divmod(place, len(PALETTE))
+    share, towards = _SHADES[again % len(_SHADES)]
+    if not share:
+        return PALETTE[own]
+    parts = (int(PALETTE[own][i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - share) * part + share * towards):02x}" for part in parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +136,10 @@ class Figure:
     def place_of(self, group: str) -> int:
         """The group's place among all groups, by which its colour is given."""
         return self.groups.index(group)
+
+    def colour_of(self, group: str) -> str:
+        """The group's colour."""
+        return colour_of(self.place_of(group))
 
     def frame(self) -> Any:
         """The figure's numbers, one row for each point."""

@@ -18,7 +18,7 @@ from evenodds.uses import figures
 from evenodds.uses.audit import Audit
 from evenodds.uses.figures import PALETTE, Figure, Series
 from evenodds.uses.frontier import Frontier
-from evenodds.uses.labels import line_labels
+from evenodds.uses.labels import legend, line_labels
 
 __all__ = ["audit", "curves", "densities", "draw_figure", "frontier", "roc", "score_rates", "solutions"]
 
@@ -103,6 +103,7 @@ def draw_figure(figure: Figure, ax: Any = None) -> Any:
         ax.invert_yaxis()
     else:
         _label_lines(figure, ax)
+        _legend(figure, ax)
     if figure.zoom is not None:
         _inset(figure, ax)
     ax.frame = figure.frame
@@ -120,7 +121,7 @@ def _new_axes(figure: Figure) -> Any:
 
 
 def _colour(group: str | None, figure: Figure) -> str:
-    return _NOBODY if group is None else PALETTE[figure.place_of(group) % len(PALETTE)]
+    return _NOBODY if group is None else figure.colour_of(group)
 
 
 def _draw(series: Series, figure: Figure, ax: Any) -> None:
@@ -156,6 +157,15 @@ def _label_lines(figure: Figure, ax: Any) -> None:
             fontsize="x-small" if label.small else None,
             path_effects=clear,
         )
+
+
+def _legend(figure: Figure, ax: Any) -> None:
+    """Who has which colour, where there are too many names for the picture itself."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415 heavy
+
+    handles = [Line2D([], [], color=colour, label=group) for group, colour in legend(figure).items()]
+    if handles:
+        ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1), fontsize="x-small", frameon=False)
 
 
 def _inset(figure: Figure, ax: Any) -> None:

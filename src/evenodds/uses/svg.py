@@ -227,7 +227,7 @@ def _contents(figure: Figure, view: View, name: str) -> list[str]:
 def _colour(series: Series, figure: Figure) -> str:
     if series.group is None:
         return PALETTE[0] if not figure.groups and series.style == "solid" else _NOBODY
-    return PALETTE[figure.place_of(series.group) % len(PALETTE)]
+    return figure.colour_of(series.group)
 
 
 def _series(series: Series, figure: Figure, view: View) -> list[str]:
@@ -370,10 +370,3 @@ def _rounded(value: float, step: float) -> float | None:
     if not math.isfinite(value):
         return None
     return round(value, -math.floor(math.log10(step))) if step else value
-
-
-def legend(figure: Figure) -> Sequence[tuple[str, str]]:
-    """Groups and their colours, where no name stands beside a line."""
-    named = {label.series.group for label in line_labels(figure)} if figure.y_names is None else set(figure.y_names)
-    used = dict.fromkeys(s.group for s in figure.series if s.group)
-    return [(g, PALETTE[figure.place_of(g) % len(PALETTE)]) for g in used if g not in named]

@@ -17,6 +17,7 @@ from importlib.resources import files
 from itertools import groupby
 
 from evenodds.uses.intervals import Estimate
+from evenodds.uses.labels import legend
 from evenodds.uses.report.document import (
     Block,
     Bullets,
@@ -32,7 +33,7 @@ from evenodds.uses.report.document import (
     interval,
     shown,
 )
-from evenodds.uses.svg import hover_data, legend, svg_of
+from evenodds.uses.svg import hover_data, svg_of
 
 __all__ = ["html_of"]
 
@@ -141,7 +142,7 @@ def _picture(picture: Picture) -> str:
     data = json.dumps(hover_data(figure), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     safe = data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     swatch = '<svg viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="4.5" fill="{}"/></svg>'
-    listed = "".join(f"<li>{swatch.format(colour)}{escape(group)}</li>" for group, colour in legend(figure))
+    listed = "".join(f"<li>{swatch.format(colour)}{escape(group)}</li>" for group, colour in legend(figure).items())
     return (
         f'<figure id="{escape(picture.name, quote=True)}"><figcaption><strong>{escape(figure.title)}</strong>'
         f"{escape(picture.caption)}</figcaption>{drawing}"
