@@ -252,3 +252,20 @@ def test_the_certificate_in_words(credit):
     assert "the same selection rate in every group to within 0.05." in parity
     cost = str(eo.fit(credit, objective=eo.Cost(1, 2)).certificate)
     assert "get below" in cost
+
+
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+@pytest.mark.parametrize("family", ["linear", "quadratic", "cubic", "quartic"])
+@pytest.mark.parametrize("seed", [2, 13])
+def test_budgets_so_steep_that_a_curve_fits_between_scores_cost_nothing(seed, family):
+    """Such a curve traces the ROC itself, where positions that differ have the same false positive rate."""
+    joint = population(seed)
+    gap = min(np.diff(member.scores).min() for member in joint.members)
+    steep = [2 / gap, 1e6 / gap, 1e15, 1e20]
+    price = eo.frontier(joint, curve=family, max_slopes=[*steep, np.inf])
+    assert price.losses == pytest.approx([0.0] * 5, abs=1e-12)
+    told = eo.fit(joint, curve=family, max_slope=2e3 / gap).certificate
+    assert told.objective == pytest.approx(price.objectives[-1], abs=1e-9)
+    assert told.residual < 1e-9
+    assert max(told.slopes) <= 2e3 / gap * (1 + 1e-9)
+    assert len(eo.frontier(joint, curve=family).max_slopes) == 25

@@ -43,10 +43,8 @@ _CURVES = {
 
 def in_short(subject: Subject) -> list[Block]:
     """The whole in a few numbers and sentences."""
-    policy, found = subject.policy, subject.audit
+    policy, found, old = subject.policy, subject.audit, subject.audit_before
     certificate = policy.certificate
-    old = found.before
-    assert old is not None  # noqa: S101 there is always something to compare with
     steep = policy.steepest
     slope = policy.curves[steep].lipschitz
     was = max(curve.lipschitz for curve in subject.earlier.values())
@@ -172,8 +170,7 @@ def _budget(subject: Subject) -> tuple[str, str]:
 
 def before_and_after(subject: Subject) -> list[Block]:
     """What changes, for which group, and what else could have been done."""
-    found, old = subject.audit, subject.audit.before
-    assert old is not None  # noqa: S101 as above
+    found, old = subject.audit, subject.audit_before
     rates = ("fpr", "tpr", "selection_rate", "accuracy")
     columns = [Column("group"), Column("people", "count")]
     for rate in rates:

@@ -76,6 +76,12 @@ class Subject:
         earlier = curves_before(before, policy, [g.group for g in found.by_group])
         return cls(policy, joint, found, said, earlier, tolerance)
 
+    @property
+    def audit_before(self) -> Audit:
+        """The same of what was in use before."""
+        assert self.audit.before is not None  # noqa: S101 there is always something to compare with
+        return self.audit.before
+
     @cached_property
     def people(self) -> JointDistribution:
         """The groups that the policy knows and that have both labels: those that can be drawn."""
