@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -79,7 +81,16 @@ def test_the_roc_is_the_roc(joint, policy):
         )
         assert np.hypot(drawn["white"].x - fpr, drawn["white"].y - tpr).min() < 1e-12
     point = policy.certificate.points["white"]
-    assert (drawn["white, chosen"].x[0], drawn["white, chosen"].y[0]) == (point.fpr, point.tpr)
+    dot = drawn["all groups, chosen"]
+    assert (dot.x[0], dot.y[0]) == pytest.approx((point.fpr, point.tpr), abs=1e-12)
+    selected = sum(m.negative_total * point.fpr + m.positive_total * point.tpr for m in joint.members)
+    assert dot.people[0] == pytest.approx(selected)
+    apart = eo.fit(joint, constraints="demographic_parity")
+    names = {s.name for s in figures.roc_figure(joint, apart).series if s.kind == "dots"}
+    assert names == {f"{group}, chosen" for group in joint.groups}
+    fewer = replace(joint, members=joint.members[1:])  # others than those of the fit, of whom one group is missing
+    shifted = {s.name for s in figures.roc_figure(fewer, eo.fit(joint, curve="cubic")).series if s.kind == "dots"}
+    assert shifted == {"all groups, chosen"}
 
 
 def test_curves_and_jumps_are_drawn_where_they_are(joint, policy):

@@ -53,13 +53,17 @@ Style = Literal["solid", "dashed", "dotted", "thin"]
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F")
 """Okabe and Ito's, but for the last two: told apart by the colour-blind, and of different lightness in grey."""
 _SHADES = ((0.0, 0.0), (0.4, 0.0), (0.4, 255.0))  # how much of black or white is mixed in when the palette begins anew
-_POINTS = 400  # of a curve
-_THIN_POINTS = 100  # of one among many
+_POINTS = 400  # of a ROC
+_GRID = 200  # scores at which curves are drawn, and besides
+_BEND = 60  # where a curve bends
+_THIN = 100  # of one curve among many
 _MANY_BREAKS = 200  # pieces of a curve beyond which its jumps are too many to be seen
 _NEAR = 0.005  # of the score range: to each side of a score, whose people are counted with it
 _BINS = 40  # of a density
-_COARSE_BINS = 20  # of a rate by score
+_COARSE_BINS = 20  # of a rate by score, at most
+_IN_A_BIN = 40  # people who make a rate worth drawing
 _ZOOM = 0.08  # to each side of a target
+_TOGETHER = 1e-3  # points nearer than this are one dot
 _ONCE = 1e-9  # relative: how near to a jump both of its sides are drawn
 
 
@@ -177,20 +181,32 @@ def roc_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure
             fpr, tpr = x[some], y[some]
             name = f"{member.key}, slope at most {slope:.3g}"
             series.append(Series(name, fpr, tpr, style="dashed", group=member.key, people=_selected(member, fpr, tpr)))
-        points = []
-        for member in joint.members:
-            if member.key in policy.curves:
-                point = rates_of(policy.curves[member.key], member)  # on these people, who may not be those of the fit
-                fpr, tpr = np.array([point.fpr]), np.array([point.tpr])
-                people = _selected(member, fpr, tpr)
-                series.append(Series(f"{member.key}, chosen", fpr, tpr, kind="dots", group=member.key, people=people))
-                points.append((point.fpr, point.tpr))
-        if points:
-            zoom = _window(*np.mean(points, axis=0))
+        chosen = _chosen(joint, policy)
+        series += chosen
+        if chosen:
+            zoom = _window(float(np.mean([dot.x[0] for dot in chosen])), float(np.mean([dot.y[0] for dot in chosen])))
     return Figure(
         "What each group can reach", "false positive rate", "true positive rate", tuple(series), joint.groups,
         square=True, zoom=zoom, people="people who get a yes",
     )  # fmt: skip
+
+
+def _chosen(joint: JointDistribution, policy: Policy) -> list[Series]:
+    """Where the curves lie on these people: one dot where all groups meet, else one each, and what was promised."""
+    known = [member for member in joint.members if member.key in policy.curves]
+    points = [rates_of(policy.curves[member.key], member) for member in known]
+    fpr, tpr = (np.array(rates) for rates in zip(*((point.fpr, point.tpr) for point in points), strict=True))
+    people = np.array([_selected(m, x, y) for m, x, y in zip(known, fpr, tpr, strict=True)])
+    if len(known) > 1 and max(np.ptp(fpr), np.ptp(tpr)) < _TOGETHER:
+        return [Series("all groups, chosen", fpr[:1], tpr[:1], "dots", people=people.sum(keepdims=True))]
+    dots = [
+        Series(f"{member.key}, chosen", fpr[[i]], tpr[[i]], "dots", group=member.key, people=people[[i]])
+        for i, member in enumerate(known)
+    ]
+    target = policy.certificate.target
+    if target is not None and len(known) > 1:
+        dots.append(Series("promised to all", np.array([target.fpr]), np.array([target.tpr]), "dots"))
+    return dots
 
 
 def _selected(member: Group, fpr: Floats, tpr: Floats) -> Floats:
@@ -229,11 +245,11 @@ def curves_figure(
     every = [policy, *(against or {}).values()]
     span = _span([curve for one in every for curve in one.group_curves], policy.score_range)
     near = _Near(joint, policy.score_range)
-    series = [near.series(key, key, *_drawn(curve, span)) for key, curve in policy.curves.items()]
+    at = _points([curve for one in every for curve in one.group_curves], span)
+    series = [near.series(key, key, at, curve(at)) for key, curve in policy.curves.items()]
     for name, other in (against or {}).items():
         series += [
-            near.series(f"{key}, {name}", key, *_drawn(curve, span), style="dashed")
-            for key, curve in other.curves.items()
+            near.series(f"{key}, {name}", key, at, curve(at), style="dashed") for key, curve in other.curves.items()
         ]
     return Figure("Odds of a yes", "score", "odds of a yes", tuple(series), policy.groups, from_0_to_1=True,
                   people=near.meaning)  # fmt: skip
@@ -245,7 +261,8 @@ def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[
     ends = [float(np.clip(end, lo, hi)) for curve in curves.values() for end in (curve.t0, curve.t1)]
     room = 0.1 * (max(ends) - min(ends)) or 0.5 * (hi - lo) or 1.0
     span = (min(ends) - room, max(ends) + room)  # where the odds change, and a little to both sides
-    series = [Series(family, *_drawn(curve, span), group=family) for family, curve in curves.items()]
+    at = _points(list(curves.values()), span)
+    series = [Series(family, at, curve(at), group=family) for family, curve in curves.items()]
     return Figure(title, "score", "odds of a yes", tuple(series), FAMILIES, from_0_to_1=True)
 
 
@@ -259,13 +276,18 @@ def solutions_figure(
     width = np.median([curve.width for curve in path if np.isfinite(curve.width)] or [1.0]) or 1.0
     span = (float(middle - 1.5 * width), float(middle + 1.5 * width))
     near = _Near(joint, joint.score_range if joint else span)
-    series = [
-        Series(f"p = {curve.p:.2f}", *_drawn(curve, span, _THIN_POINTS), style="thin", group=group) for curve in path
-    ]
+    if joint is not None:  # no score is far beyond those that people have
+        room = 0.1 * (joint.score_range[1] - joint.score_range[0])
+        span = (max(span[0], joint.score_range[0] - room), min(span[1], joint.score_range[1] + room))
+    series = []
+    for curve in path:
+        at = _points([curve], span, _THIN)
+        series.append(Series(f"p = {curve.p:.2f}", at, curve(at), style="thin", group=group))
     if chosen is not None:
-        series.append(near.series("chosen", group, *_drawn(chosen, span)))
+        at = _points([chosen], span)
+        series.append(near.series("chosen", group, at, chosen(at)))
     point = f"FPR {found.target.fpr:.3f}, TPR {found.target.tpr:.3f}"
-    title = f"Every curve of {group} that meets {point}"
+    title = f"Curves of {group} that meet {point}"
     return Figure(title, "score", "odds of a yes", tuple(series), found.groups, from_0_to_1=True, people=near.meaning)
 
 
@@ -300,17 +322,19 @@ def _span(curves: Sequence[Curve], score_range: tuple[float, float]) -> tuple[fl
     return max(min([lo, *ends]), lo - room), min(max([hi, *ends]), hi + room)
 
 
-def _drawn(curve: Curve, span: tuple[float, float], points: int = _POINTS) -> tuple[Floats, Floats]:
-    """Points of a curve, both sides of a jump among them unless there are too many to be seen."""
-    breaks = curve.pieces.breaks
+def _points(curves: Sequence[Curve], span: tuple[float, float], count: int = _GRID) -> Floats:
+    """Scores at which curves are drawn: where they bend, and both sides of jumps unless these are too many to see."""
     beside = _ONCE * max(span[1] - span[0], 1e-300)
-    inside = breaks[(breaks > span[0]) & (breaks < span[1])]
-    if inside.size > _MANY_BREAKS:
-        inside = inside[:0]
-    start, stop = (float(end) for end in np.clip(sorted((curve.t0, curve.t1)), *span))
-    bend = np.linspace(start, stop, points // 2)  # where the odds change
-    x = np.unique(np.concatenate([np.linspace(*span, points), bend, inside, inside - beside, inside + beside]))
-    return x, curve(x)
+    at = [np.linspace(*span, count)]
+    for curve in curves:
+        breaks = curve.pieces.breaks
+        inside = breaks[(breaks > span[0]) & (breaks < span[1])]
+        if inside.size <= _MANY_BREAKS:
+            at += [inside, inside - beside, inside + beside]
+        if curve.pieces.coefficients.shape[-1] > 2:  # noqa: PLR2004 more than a straight line
+            start, stop = (float(end) for end in np.clip(sorted((curve.t0, curve.t1)), *span))
+            at.append(np.linspace(start, stop, _BEND))
+    return np.unique(np.concatenate(at))
 
 
 def frontier_figure(found: Frontier, *, chosen: Policy | None = None, people: float | None = None) -> Figure:
@@ -348,7 +372,7 @@ def score_rates_figure(joint: JointDistribution, *, confidence: float = 0.95) ->
     for member in joint.members:
         scores, negatives, positives = _own_scale(joint, member)
         people = negatives + positives
-        bins = _bins(people, _COARSE_BINS)
+        bins = _bins(people, int(np.clip(sum(member.people) / _IN_A_BIN, 3, _COARSE_BINS)))
         count, yes = (np.bincount(bins, side).astype(np.float64) for side in (people, positives))
         middle = np.bincount(bins, people * scores) / count
         shrink = sum(member.people) / member.total  # weights are not people
@@ -405,7 +429,9 @@ def _density_bins(joint: JointDistribution) -> tuple[Floats, Floats]:
         between = (scores[1:] + scores[:-1]) / 2
         ends = (2 * scores[0] - between[0], 2 * scores[-1] - between[-1])
         return np.concatenate([ends[:1], between, ends[1:]]), scores
-    edges = np.linspace(lo, hi, _BINS + 1) if hi > lo else np.array([lo - 0.5, lo + 0.5])
+    fewest = min(sum(member.people) for member in joint.members)
+    bins = int(np.clip(np.sqrt(fewest), 8, _BINS))  # a small group's density would be all noise in more
+    edges = np.linspace(lo, hi, bins + 1) if hi > lo else np.array([lo - 0.5, lo + 0.5])
     return edges, (edges[1:] + edges[:-1]) / 2
 
 

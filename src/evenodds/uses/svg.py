@@ -29,12 +29,13 @@ _TITLE = 26  # the room for a title
 _LETTER = 7.0  # about the width of one
 _LONGEST = 30  # letters of a name beside an axis
 _INSET = (0.52, 0.5, 0.46, 0.42)  # of the picture: left, top, width, height
-_INK, _GRID, _NOBODY = "#222222", "#d9d9d9", "#808080"
+_INK, _GRID, _NOBODY, _DOT = "#222222", "#d9d9d9", "#808080", "#505050"
 _DASHES = {"dashed": "6 4", "dotted": "2 4"}
 _WIDTHS = {"solid": 2.2, "dashed": 1.8, "dotted": 1.4, "thin": 0.8}
 _SAME_PLACE = 0.01  # points nearer than this cannot be told apart
 _STRAIGHT = 1e-6  # points nearer to the line between their neighbours are not needed to draw it
 _COMPARED = 12  # lines that are read off side by side
+_PLAIN = (1e-4, 1e13)  # numbers that are written without a power of ten
 _FINE = 1e-6  # of the picture: how finely numbers are told apart
 _MARKS = (  # around (0, 0), for groups in their order
     "M-5,0A5,5 0 1,0 5,0A5,5 0 1,0 -5,0Z",
@@ -212,7 +213,10 @@ def _text(x: float | str, y: float, words: str, anchor: str, more: str = "") -> 
 
 
 def _number(value: float, digits: int) -> str:
-    return "0" if not value else f"{value:,.{digits}g}"
+    if not value or not _PLAIN[0] <= abs(value) < _PLAIN[1]:
+        return f"{value:.{digits}g}"
+    text = f"{value:,.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _contents(figure: Figure, view: View, name: str) -> list[str]:
@@ -226,7 +230,9 @@ def _contents(figure: Figure, view: View, name: str) -> list[str]:
 
 def _colour(series: Series, figure: Figure) -> str:
     if series.group is None:
-        return PALETTE[0] if not figure.groups and series.style == "solid" else _NOBODY
+        return (
+            PALETTE[0] if not figure.groups and series.style == "solid" else _NOBODY if series.kind == "line" else _DOT
+        )
     return figure.colour_of(series.group)
 
 

@@ -93,38 +93,34 @@ class Plot {
     }
   }
 
-  // All lines at one x, between their own points if need be.
+  // Every line at its own point that is nearest to x: what is told was computed, and nothing lies between.
   showAcross(view, x) {
     const found = [];
     for (const one of this.data.series) {
-      if (one.kind !== "line" || x < one.x[0] || x > one.x[one.x.length - 1]) continue;
-      const right = Math.max(one.x.findIndex((at) => at >= x), 0);
-      const left = Math.max(right - 1, 0);
-      const part = one.x[right] > one.x[left] ? (x - one.x[left]) / (one.x[right] - one.x[left]) : 1;
-      const between = (values) => values[left] + part * (values[right] - values[left]);
-      const nearest = part < 0.5 ? left : right;
-      found.push({
-        one,
-        y: between(one.y),
-        low: one.low && between(one.low),
-        high: one.high && between(one.high),
-        people: one.people && one.people[nearest],
-      });
+      if (one.kind !== "line" || !one.x.length) continue;
+      const right = one.x.findIndex((at) => at >= x);
+      let i = right < 0 ? one.x.length - 1 : right;
+      if (i > 0 && x - one.x[i - 1] < one.x[i] - x) i -= 1;
+      if (Math.abs(view.across(one.x[i]) - view.across(x)) <= NEAR) found.push({ one, i });
     }
     if (!found.length) return this.hide();
     this.clear();
-    made("path", { d: `M${view.across(x)},${view.top}v${view.height}`, stroke: "#808080", "stroke-dasharray": "2 3" }, this.over);
-    const lines = [[null, `${this.data.x} ${view.xText(x)}`]];
-    for (const { one, y, low, high, people } of found) {
-      made("circle", { cx: view.across(x), cy: view.down(y), r: 3.5, fill: one.colour, stroke: "#fff" }, this.over);
-      let words = `${one.name}: ${view.yText(y)}`;
-      if (low !== undefined) words += ` [${view.yText(low)}, ${view.yText(high)}]`;
-      if (people !== undefined) words += ` (${count(people)})`;
+    const here = found[0].one.x[found[0].i];
+    const shared = found.every(({ one, i }) => one.x[i] === here);
+    const at = shared ? here : x;
+    made("path", { d: `M${view.across(at)},${view.top}v${view.height}`, stroke: "#808080", "stroke-dasharray": "2 3" }, this.over);
+    const lines = [[null, `${this.data.x} ${shared ? "" : "about "}${view.xText(at)}`]];
+    for (const { one, i } of found) {
+      made("circle", { cx: view.across(one.x[i]), cy: view.down(one.y[i]), r: 3.5, fill: one.colour, stroke: "#fff" }, this.over);
+      let words = `${one.name}: ${view.yText(one.y[i])}`;
+      if (one.low) words += ` [${view.yText(one.low[i])}, ${view.yText(one.high[i])}]`;
+      if (one.people) words += ` (${count(one.people[i])})`;
+      if (!shared) words += ` at ${view.xText(one.x[i])}`;
       lines.push([one.colour, words]);
     }
-    if (found.some(({ people }) => people !== undefined)) lines.push([undefined, `In brackets: ${this.data.people}.`]);
+    if (found.some(({ one }) => one.people)) lines.push([undefined, `In brackets: ${this.data.people}.`]);
     else if (this.data.y) lines.push([undefined, this.data.y]);
-    this.tell(lines, view.across(x), view.top + 12);
+    this.tell(lines, view.across(at), view.top + 12);
   }
 
   showNearest(view, here) {
@@ -172,7 +168,9 @@ class Plot {
     const size = this.told.getBoundingClientRect();
     const beside = left + 14 + size.width > frame.width ? left - 14 - size.width : left + 14;
     this.told.style.left = `${Math.max(0, Math.min(beside, frame.width - size.width))}px`;
-    this.told.style.top = `${drawn.top - frame.top + y * scale}px`;
+    // Much to tell goes below the drawing, and hides none of it.
+    const below = size.height > drawn.height / 2 || size.width > frame.width / 2;
+    this.told.style.top = `${drawn.top - frame.top + (below ? drawn.height : y * scale)}px`;
   }
 
   clear() {
@@ -199,5 +197,10 @@ class Plot {
     URL.revokeObjectURL(link.href);
   }
 }
+
+// On paper nothing is folded.
+const folded = () => document.querySelectorAll("details");
+addEventListener("beforeprint", () => folded().forEach((one) => one.setAttribute("open", "")));
+addEventListener("afterprint", () => folded().forEach((one) => one.removeAttribute("open")));
 
 for (const figure of document.querySelectorAll("figure")) new Plot(figure);
