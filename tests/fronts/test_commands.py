@@ -174,7 +174,13 @@ def test_report_in_every_format(run, past, tmp_path):
     assert "The bank" in page
     joint = eo.JointDistribution.from_frame(past, score="points", group="race", label="repaid")
     known = eo.Policy.load(tmp_path / "policy.json")
-    eo.report(known, joint, tmp_path / "known.html", title="Ours", about={"Owner": "The bank"})
+    eo.report(
+        known,
+        joint,
+        tmp_path / "known.html",
+        title="Ours",
+        about={"Columns": "score: points; group: race; label: repaid", "Owner": "The bank"},
+    )
     assert page == (tmp_path / "known.html").read_text()
     markdown = run("report", "policy.json", "past.parquet", *PEOPLE, "--format", "markdown", "--tolerance", 0.3)
     assert markdown.startswith("# Fair odds: a report on a policy")
@@ -192,6 +198,18 @@ def test_a_fit_with_its_report(run, tmp_path):
     told = run("fit", "past.csv", *PEOPLE, "-o", "p.json", "--report", "r.html")
     assert told.endswith("Written to p.json.\nWritten to r.html.\n")
     assert eo.Policy.load(tmp_path / "p.json").document["fingerprint"] in (tmp_path / "r.html").read_text()
+
+
+def test_what_is_read_is_not_written_over(run, past, tmp_path):
+    before = (tmp_path / "past.csv").read_bytes()
+    for words in (["-o", "past.csv"], ["-o", "p.json", "--report", "./past.csv"]):
+        told = run("fit", "past.csv", *PEOPLE, *words, exit_code=2)
+        assert "past.csv is what is read. Hint: choose another file for -" in told
+    run("fit", "past.csv", *PEOPLE, "-o", "p.json")
+    for name in ("past.csv", "p.json"):
+        assert f"{name} is what is read" in run("report", "p.json", "past.csv", *PEOPLE, "-o", name, exit_code=2)
+    assert (tmp_path / "past.csv").read_bytes() == before
+    assert past.num_rows == 1200
 
 
 @pytest.mark.parametrize(

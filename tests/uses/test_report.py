@@ -99,7 +99,8 @@ def test_before_and_after_are_the_rates_of_both(document, policy, joint):
     after = eo.metrics(policy, joint).groups
     table = _table(document, "Each group")
     thresholds = {m.key: m for m in joint.members}
-    for group, people, *rates in table.rows:
+    assert table.rows[-1][0] == "everybody"
+    for group, people, *rates in table.rows[:-1]:
         member = thresholds[group]
         assert people == pytest.approx(member.total)
         above = member.scores >= 27  # the single threshold with the best accuracy, by the next test
@@ -110,6 +111,16 @@ def test_before_and_after_are_the_rates_of_both(document, policy, joint):
         assert rates[3] == pytest.approx(after[group].tpr)
         assert rates[5] == pytest.approx(after[group].selection_rate)
         assert rates[7] == pytest.approx(after[group].accuracy)
+    _, people, *rates = table.rows[-1]
+    odds = [(m, policy.odds(m.scores, m.key), (m.scores >= 27).astype(float)) for m in joint.members]
+    assert people == pytest.approx(joint.total)
+    for place, counted in enumerate(
+        (lambda m: m.negatives, lambda m: m.positives, lambda m: m.negatives + m.positives)
+    ):
+        for then, which in ((0, 2), (1, 1)):  # before and after
+            known = sum(counted(one[0]) @ one[which] for one in odds) / sum(counted(one[0]).sum() for one in odds)
+            assert rates[2 * place + then] == pytest.approx(known)
+    assert rates[7] == pytest.approx(eo.metrics(policy, joint).accuracy)
 
 
 def test_before_is_the_best_single_threshold_unless_it_is_given(policy, joint):
@@ -149,7 +160,7 @@ def test_parameters_and_certificate_are_the_policys(document, policy):
     asked = {row[0]: row[1:] for row in _table(document, "What was asked for").rows}
     assert asked["constraint"][0] == "equalized_odds"
     assert asked["objective"][0] == "accuracy_score"
-    assert "at most 0.005 of the objective" in asked["slope budget"][1]
+    assert "lose at most 0.005" in asked["slope budget"][1]
     assert asked["criterion"][0] == "gentlest"
 
 
@@ -250,6 +261,18 @@ def test_sentences_that_depend_on_the_numbers(joint):
     assert "dot" not in caption
     lottery = eo.report(eo.fit(joint, target=(0.4, 0.4)), joint)
     assert _table(lottery, "The curves in numbers").rows[0][2:5] == (None, None, 0.4)
+
+
+def test_steeper_than_need_be_and_few_people_at_the_fit_are_limits():
+    small = _people(90, seed=4)
+    with pytest.warns(eo.EvenoddsWarning, match="very small"):
+        policy = eo.fit(small)
+    told = " ".join(item for b in eo.report(policy, _people(4000)).blocks(Bullets) for item in b.items)
+    assert "was fitted on few people" in told
+    certificate = policy.certificate
+    steeper = [g for g in policy.groups if policy.curves[g].lipschitz > 1.2 * certificate.slope_bound[g]]
+    assert bool(steeper) == ("might be gentler than that of" in told)
+    assert steeper  # a jagged sample, on which straight ramps cannot follow
 
 
 def test_jumps_small_groups_and_missing_proofs_are_limits():

@@ -39,6 +39,17 @@ def test_bad_slopes(credit, slopes):
         eo.frontier(credit, max_slopes=slopes)
 
 
+def test_policies_that_are_there_are_compared_too(credit):
+    policy = eo.fit(credit, max_slope=0.05)
+    rows = {row.policy: row for row in eo.compare(credit, curves=["linear"], policies={"mine": policy}).rows}
+    assert rows["mine"].objective == pytest.approx(policy.certificate.objective)
+    assert rows["mine"].largest_slope == max(policy.certificate.slopes)
+    with pytest.raises(eo.OptionError, match=r"policies must map names to policies, such as .* got list"):
+        eo.compare(credit, curves=[], policies=[policy])
+    with pytest.raises(eo.UnknownGroupError, match="does not know the group"):
+        eo.compare(eo.datasets.compas(), curves=[], policies={"mine": policy})
+
+
 def test_fixed_has_no_frontier(credit):
     with pytest.raises(eo.OptionError, match=r"curve='fixed' is not known. Allowed: linear"):
         eo.frontier(credit, curve="fixed")

@@ -32,7 +32,7 @@ __all__ = [
 
 JOINT_CRITERIA = ("even_slopes", "even_randomized")
 WHEN_TO_USE = {
-    "gentlest": "by default: nobody's odds change faster with the score than they must",
+    "gentlest": "by default: of the family's curves the one whose odds change least with a point of score",
     "even_slopes": "where a point of score should be worth the same in every group",
     "smoothest": "where kinks in the odds would be noticed, or the odds are differentiated",
     "robust": "where scores are noisy: errors of the score change the odds least on average",

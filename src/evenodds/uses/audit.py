@@ -262,7 +262,11 @@ class Audit:
         if not open_ends and spread.high <= tolerance:
             return Verdict("pass", [f"No two groups differ by more than {spread.high:.4f}."])
         if spread.high > tolerance:
-            open_ends.append(f"The largest difference is {spread}, the tolerance {tolerance:g}: it takes more people.")
+            rate, pair = max(found, key=lambda one: largest([one[1].difference]).high)
+            who = f"{rate} of {pair.one!r} and {pair.other!r} least certain"
+            open_ends.append(
+                f"The largest difference is {spread} ({who}), the tolerance {tolerance:g}: it takes more people."
+            )
         return Verdict("undecided", open_ends)
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import UnknownGroupError, one_of
+from evenodds.errors import OptionError, UnknownGroupError, one_of
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import FAMILIES, Curve
@@ -108,7 +108,7 @@ def compare(
             max_loss=None if jumps else max_loss,
         )
         rows.append(_row(curve, joint, goal, policy.group_curves))
-    for name, made in (policies or {}).items():
+    for name, made in _named(policies).items():
         check_policy(made)
         made.check_orientation(joint.orientation)
         unknown = [group for group in joint.groups if group not in made.curves]
@@ -116,6 +116,15 @@ def compare(
             raise UnknownGroupError(made.unknown(unknown))
         rows.append(_row(name, joint, goal, [made.curves[group] for group in joint.groups]))
     return Comparison(goal.name, tuple(rows))
+
+
+def _named(policies: object) -> Mapping[str, Policy]:
+    if policies is None:
+        return {}
+    if not isinstance(policies, Mapping):
+        msg = f"policies must map names to policies, such as {{'old': policy}}; got {type(policies).__name__}."
+        raise OptionError(msg)
+    return policies
 
 
 def _threshold(joint: JointDistribution, at: float) -> Curve:

@@ -54,6 +54,7 @@ def fit(*, output: str | None, report: str | None, as_json: bool, **given: Any) 
     from evenodds.model.fit import fit as fitted
     from evenodds.model.storage import written
 
+    options.check_output({"-o": output, "--report": report}, given["data"])
     if report:
         from evenodds.uses.report import format_of
         from evenodds.uses.report import report as reported
@@ -65,7 +66,7 @@ def fit(*, output: str | None, report: str | None, as_json: bool, **given: Any) 
     if output:
         policy.save(output)
     if report:
-        reported(policy, joint, report)
+        reported(policy, joint, report, about={"Columns": options.told_columns(given)})
     if as_json:
         click.echo(written(policy.document), nl=False)
         return
@@ -181,8 +182,9 @@ def report(
     from evenodds.uses.report import report as reported
     from evenodds.uses.report.document import plain
 
+    options.check_output({"-o": output}, policy, given["data"])
     kind = "html" if output == "-" and report_format is None else format_of(output, report_format)
-    stated = dict(_field(text) for text in about)
+    stated = {"Columns": options.told_columns(given), **dict(_field(text) for text in about)}
     read = Policy.load(policy)
     joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
     wanted = {name: given[name] for name in ("before", "tolerance", "confidence", "title")}

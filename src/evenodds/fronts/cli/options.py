@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_json",
+    "check_output",
     "check_roles",
     "columns",
     "data",
@@ -27,6 +28,7 @@ __all__ = [
     "people_of_a_report",
     "people_options",
     "policy_file",
+    "told_columns",
 ]
 
 Command = Callable[..., Any]
@@ -84,14 +86,14 @@ goal_options = _together(
         default="equalized_odds",
         show_default=True,
         shell_complete=_words("evenodds.model.goals.CONSTRAINTS"),
-        help="What the groups share.",
+        help="What the groups share: equalized_odds, demographic_parity, or true_/false_positive/negative_rate_parity.",
     ),
     click.option(
         "--objective",
         default="accuracy_score",
         show_default=True,
         shell_complete=_words("evenodds.model.goals.OBJECTIVES"),
-        help="What the policy is best at.",
+        help="What it is best at: accuracy_score, balanced_accuracy_score, closest_to_perfect, or a rate alone.",
     ),
     click.option(
         "--cost",
@@ -106,7 +108,7 @@ goal_options = _together(
         default="linear",
         show_default=True,
         shell_complete=_words("evenodds.model.curves.FAMILIES"),
-        help="The family of curves.",
+        help="The family: linear, quadratic, cubic, quartic, fixed or optimal.",
     ),
 )
 fit_options = _together(
@@ -116,7 +118,7 @@ fit_options = _together(
         default="gentlest",
         show_default=True,
         shell_complete=_words("evenodds.model.criteria.CRITERIA"),
-        help="Which of the curves through a point.",
+        help="Which curve: gentlest, even_slopes, smoothest, robust, fewest_ or even_randomized.",
     ),
     click.option("--max-slope", type=float, help="A budget on every group's largest slope."),
     click.option("--max-loss", type=float, help="How much of the objective may go for gentleness; 0.005 by default."),
@@ -139,6 +141,25 @@ def check_roles(columns: Mapping[str, Sequence[str]]) -> None:
                 msg = f"The column {name!r} cannot be {held[name]} and {role} at once."
                 raise OptionError(msg)
             held[name] = role
+
+
+def check_output(outputs: Mapping[str, str | None], *inputs: str) -> None:
+    """Refuse to write over what is read."""
+    from pathlib import Path  # noqa: PLC0415 only where something is written
+
+    for option, output in outputs.items():
+        for read in inputs:
+            if output and "-" not in (output, read) and Path(output).resolve() == Path(read).resolve():
+                msg = f"{read} is what is read. Hint: choose another file for {option}."
+                raise OptionError(msg)
+
+
+def told_columns(given: Mapping[str, Any]) -> str:
+    """Which columns were what, for a report."""
+    parts = [f"score: {given['score']}", f"group: {given['group']}", f"label: {given['label']}"]
+    if given["positive_label"]:
+        parts[-1] += f" = {given['positive_label']}"
+    return "; ".join([*parts, *([f"weight: {given['weight']}"] if given["weight"] else [])])
 
 
 def goal_settings(given: dict[str, Any]) -> dict[str, Any]:

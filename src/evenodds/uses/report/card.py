@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -16,15 +17,13 @@ from evenodds.version import __version__
 __all__ = ["card", "fingerprints", "limits", "parameters"]
 
 _MATERIAL = 1e-4  # a gap to the proven best that a reader should know of
+_STEEPER = 1.2  # times the proven least slope
+_FEW = 30  # negatives or positives of a group, as in a fit's own warning
 _UNKNOWN = "Not stated."
 _STATED_BY_THE_OWNER = (
-    "Owner",
-    "Date",
-    "Intended use",
-    "Out of scope",
-    "The scoring model",
+    "Owner", "Date", "Intended use", "Out of scope", "A yes means", "Label 1 means", "The scoring model",
     "Where the data come from",
-)
+)  # fmt: skip
 _WHEN_NOT = (
     "Odds are random decisions. Where a decision must not be left to chance, use thresholds, and say what that costs.",
     "Equal rates hold on the people of the fit. On others they differ by chance, and more so in small groups: audit.",
@@ -69,6 +68,22 @@ def limits(subject: Subject) -> list[Block]:
     """What this policy cannot do, and what none of its kind can."""
     policy, certificate = subject.policy, subject.policy.certificate
     here = [text for member in subject.people.members for text in weaknesses(member)]
+    if not subject.is_of_the_fit:
+        here += [
+            f"Group {group!r} was fitted on few people: {negatives:g} negatives and {positives:g} positives."
+            for group, (negatives, positives, *_) in zip(certificate.groups, certificate.people, strict=False)
+            if min(negatives, positives) < _FEW
+        ]
+    steeper = [
+        f"{group} ({slope:.3g}, at least {bound:.3g})"
+        for group, slope, bound in zip(certificate.groups, certificate.slopes, certificate.slope_bounds, strict=True)
+        if math.isfinite(slope) and slope > _STEEPER * bound > 0
+    ]
+    if steeper:
+        here.append(
+            f"A rising curve with the same rates might be gentler than that of {'; '.join(steeper)}: on jagged data "
+            "the family cannot follow. Look at curve='optimal'."
+        )
     here += subject.audit.open_ends
     if subject.jumping:
         here.append(f"The odds of {listed(subject.jumping)} jump: individual fairness ends there.")
@@ -107,7 +122,8 @@ def card(subject: Subject, about: Mapping[str, str]) -> list[Block]:
         "Groups": f"{len(policy.groups)}: {listed(policy.groups)}",
         "Fairness": f"{certificate.constraints}, tolerance {certificate.tolerance:g}",
         "Trade-offs": f"{certificate.objective_name} {certificate.objective:.6g} on the people of the fit, "
-        f"{certificate.loss:.2g} below the best without a slope budget",
+        f"{certificate.loss:.2g} worse than the best of the same curves without a slope budget, and at most "
+        f"{certificate.gap:.2g} worse than any rising curves within it",
         "Measured on": f"{people:,.6g} people, {subject.whose}",
         "Measures": "false and true positive rate, selection rate, accuracy, each group by itself; the largest "
         "differences between groups; the largest slope of the odds",

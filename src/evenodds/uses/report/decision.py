@@ -51,8 +51,11 @@ def in_short(subject: Subject) -> list[Block]:
     now, then = (_spread(one, certificate.constraints) for one in (found, old))
     chance, chance_before = (by_chance(one) for one in (found, old))
     old_accuracy = _percent(old.accuracy.value)
+    verdict = None if subject.tolerance is None else found.passed(tolerance=subject.tolerance)
+    tile = [] if verdict is None else [KeyFigure("verdict", str(verdict), f"at a tolerance of {subject.tolerance:g}")]
     figures = KeyFigures(
         (
+            *tile,
             KeyFigure(
                 "largest difference between groups, percentage points", _hundredths(now), f"before: {_hundredths(then)}"
             ),
@@ -69,12 +72,15 @@ def in_short(subject: Subject) -> list[Block]:
     each = f"a curve for each of {n} groups: {listed(policy.groups)}" if n > 1 else f"a curve for {policy.groups[0]}"
     told = [
         f"This policy turns a score into the odds of a yes, with {each}.",
-        f"A {_better(policy)} score never means lower odds.",
+        f"Odds here are the chance of a yes, from 0 to 1. A {_better(policy)} score never means lower odds.",
         _promise(subject),
         _gentleness(subject, slope, steep),
         f"For {_percent(chance)} of the people chance decides: their odds are neither 0 nor 1.",
-        f"Before means {subject.before}: the groups differed by {_points(then)}, the accuracy was {old_accuracy}.",
+        f"Before means {subject.before}. With it the groups differ by {_points(then)}.",
+        _yeses(found, old),
     ]
+    if verdict is not None:
+        told.insert(0, f"Verdict at a tolerance of {subject.tolerance:g}: {verdict}. {' '.join(verdict.reasons)}")
     if subject.is_of_the_fit:
         told.append(
             "All figures are measured on the people that the policy was fitted on. On others they will differ by "
@@ -85,11 +91,31 @@ def in_short(subject: Subject) -> list[Block]:
             "All figures are measured on people other than those of the fit, so the groups may differ by more than the "
             "policy's promise; how much of that is chance is said below."
         )
-    blocks: list[Block] = [figures, *map(Text, told)]
-    if subject.tolerance is not None:
-        verdict = found.passed(tolerance=subject.tolerance)
-        blocks.append(Text(f"Verdict at a tolerance of {subject.tolerance:g}: {verdict}. {' '.join(verdict.reasons)}"))
-    return blocks
+    return [figures, *map(Text, told)]
+
+
+def _yeses(found: Audit, old: Audit) -> str:
+    """What the change means over all groups, which differences between groups do not show."""
+    (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(found), _everybody(old)
+    return (
+        f"Over all groups {_percent(yes)} get a yes (before: {_percent(yes_before)}): of those with label 0 "
+        f"{_percent(wrong)} ({_percent(wrong_before)}), of those with label 1 {_percent(right)} "
+        f"({_percent(right_before)})."
+    )
+
+
+def _everybody(found: Audit) -> tuple[float, float, float]:
+    """Over all groups: the selection rate, the false and the true positive rate."""
+    counts = [g.confusion for g in found.by_group]
+    true_yes, wrong_yes = sum(c.true_positives for c in counts), sum(c.false_positives for c in counts)
+    negatives = wrong_yes + sum(c.true_negatives for c in counts)
+    positives = true_yes + sum(c.false_negatives for c in counts)
+    everybody = negatives + positives
+    return (
+        (true_yes + wrong_yes) / everybody if everybody else math.nan,
+        wrong_yes / negatives if negatives else math.nan,
+        true_yes / positives if positives else math.nan,
+    )
 
 
 def _promise(subject: Subject) -> str:
@@ -130,7 +156,7 @@ def decided(subject: Subject) -> list[Block]:
     if certificate.target_given:
         point = "named by whoever fitted the policy"
     else:
-        point = f"chosen, as the best that all groups reach for {certificate.objective_name} within the budget"
+        point = f"chosen, as the best found for {certificate.objective_name} within the budget; see the certificate"
     objective = certificate.objective_name
     if certificate.costs is not None:
         objective += f": a wrong yes {certificate.costs[0]:g}, a wrong no {certificate.costs[1]:g}"
@@ -140,7 +166,11 @@ def decided(subject: Subject) -> list[Block]:
     families = [_CURVES[curve.family] for curve in policy.group_curves]
     rows = (
         ("constraint", certificate.constraints, f"every group has {certificate.shared}"),
-        ("tolerance", f"{certificate.tolerance:g}", "the largest difference allowed between two groups"),
+        (
+            "tolerance of the fit",
+            f"{certificate.tolerance:g}",
+            "the largest difference allowed on the people of the fit",
+        ),
         ("objective", objective, "what the policy is as good at as the rest allows"),
         ("rates", where, point),
         ("slope budget", budget, why),
@@ -149,7 +179,7 @@ def decided(subject: Subject) -> list[Block]:
         (
             "individual odds",
             "kept" if certificate.keep_individual_odds else "not asked for",
-            "whether every threshold had to lie inside the score range",
+            "whether every chance that one group can get had to be open to all: thresholds inside the scores",
         ),
         ("score", f"{lo:.10g} to {hi:.10g}", f"a {_better(policy)} score speaks for a yes"),
     )
@@ -164,7 +194,10 @@ def _budget(subject: Subject) -> tuple[str, str]:
         return "none", "a group may keep a hard threshold"
     size = f"{certificate.max_slope:.6g} a point"
     if certificate.max_loss is not None:
-        return size, f"the gentlest for which at most {certificate.max_loss:g} of the objective is given up"
+        return (
+            size,
+            f"the gentlest found for which these curves lose at most {certificate.max_loss:g} of their own best",
+        )
     return size, "given: no group's odds rise faster"
 
 
@@ -175,17 +208,25 @@ def before_and_after(subject: Subject) -> list[Block]:
     columns = [Column("group"), Column("people", "count")]
     for rate in rates:
         columns += [Column(f"{RATE_NAMES[rate]} before", "percent"), Column("after", "percent")]
-    rows = tuple(
+    rows = [
         (now.group, now.people,
          *(value for rate in rates for value in (getattr(then, rate).value, getattr(now, rate).value)))
         for now, then in zip(found.by_group, old.by_group, strict=True)
-    )  # fmt: skip
-    between = tuple((words, getattr(old, name).value, getattr(found, name)) for name, words in BETWEEN.items())
+    ]  # fmt: skip
+    (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(found), _everybody(old)
+    people = sum(g.people for g in found.by_group)
+    rows.append(("everybody", people, wrong_before, wrong, right_before, right, yes_before, yes,
+                 old.accuracy.value, found.accuracy.value))  # fmt: skip
+    between = tuple(
+        (words, getattr(old, name), getattr(found, name))
+        for name, words in BETWEEN.items()
+        if name != "false_negative_rate_difference"  # which is that of the true positive rate
+    )
     blocks: list[Block] = [
         Text(f"Before is {subject.before}; after is this policy. Both are measured on the same people."),
-        Table("Each group", tuple(columns), rows, "FPR and TPR are the false and the true positive rate."),
+        Table("Each group", tuple(columns), tuple(rows), "FPR and TPR are the false and the true positive rate."),
         Table(
-            f"Between groups, with intervals of {found.confidence:g}",
+            f"Between groups, with {100 * found.confidence:g} % intervals",
             (Column("figure"), Column("before", "rate"), Column("after", "rate")),
             between,
         ),
@@ -209,7 +250,7 @@ def _affected(subject: Subject) -> Table:
             rows.append((member.key, member.total, more, fewer, (more - fewer) / member.total))
     columns = (Column("group"), Column("people", "count"), Column("yeses gained", "count"),
                Column("yeses lost", "count"), Column("change of the selection rate, points", "points"))  # fmt: skip
-    note = "Sums of odds: how many yeses more and fewer people can expect than before."
+    note = "Expected yeses gained and lost against before, summed over people."
     return Table("Whom the change affects", columns, tuple(rows), note)
 
 
@@ -240,7 +281,10 @@ def _alternatives(subject: Subject) -> list[Block]:
         }
         for row in found.rows
     ]
-    note = "The best of each kind for the same constraint and objective."
+    note = (
+        "The best of each kind for the same constraint and objective. Individual odds hold if every chance that one "
+        "group can get is open to each other group; hard thresholds offer all groups the same two, 0 and 1."
+    )
     kinds: dict[str, Kind] = {
         found.objective_name: "rate",
         "equalized odds difference": "rate",

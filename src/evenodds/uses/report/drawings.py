@@ -53,7 +53,9 @@ def curves(subject: Subject) -> list[Block]:
         found = solutions(alone, target=(point.fpr, point.tpr), curve=family, p=p_grid(family)[::2])
         if len(found.paths[member.key]) > 1:
             figure = solutions_figure(found, member.key, chosen=policy.curves[member.key], joint=subject.people)
-            caption = f"All these {family} curves give {member.key} the same rates; the criterion chose the strong one."
+            caption = (
+                f"All of these {family} curves give {member.key} the same rates; the criterion chose the bold one."
+            )
             blocks.append(subject.picture(f"solutions-{len(blocks)}", figure, caption))
     return blocks
 
@@ -73,8 +75,8 @@ def people(subject: Subject) -> list[Block]:
         subject.picture(
             "score-rates",
             score_rates_figure(subject.people, confidence=subject.audit.confidence),
-            "The share of people whose label is 1, by score, with intervals. Where groups differ at one score, it does "
-            "not mean the same in each.",
+            "The share of people whose label is 1, by score, with intervals. Where the lines differ, the same score "
+            "stands for different shares.",
         ),
     ]
 
@@ -104,7 +106,7 @@ def possible(subject: Subject) -> list[Block]:
             curve=family,
         )
         dot = "; the dot is this policy" if 0 < max(certificate.slopes) < math.inf else ""
-        caption = f"The best that {family} curves can do, by the steepest slope allowed{dot}."
+        caption = f"The best found for {family} curves, by the steepest slope allowed{dot}."
         figure = frontier_figure(price, chosen=policy, people=subject.people.total)
         blocks.append(subject.picture("frontier", figure, caption))
     return blocks
@@ -122,8 +124,11 @@ def holds(subject: Subject) -> list[Block]:
             )
         )
     else:
-        blocks.append(Text("These are people that the policy was not fitted on. Differences between groups hold for "
-                           f"all pairs at once with a confidence of {found.confidence:g}."))  # fmt: skip
+        told = (
+            "These are people that the policy was not fitted on. The intervals of differences between groups hold for "
+            f"all pairs at once, with a confidence of {found.confidence:g}."
+        )
+        blocks.append(Text(told))
     if subject.tolerance is not None:
         verdict = found.passed(tolerance=subject.tolerance)
         blocks.append(Text(f'At a tolerance of {subject.tolerance:g} the verdict is "{verdict}".'))

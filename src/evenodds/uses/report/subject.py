@@ -61,7 +61,7 @@ class Subject:
             everybody = [m for m in (*joint.members, *joint.one_sided) if m.key in policy.curves and m.total > 0]
             right = [member.positives - member.negatives for member in everybody]
             before = best_threshold(everybody, right, joint.orientation)
-            which = "the single threshold for everybody with the best accuracy"
+            which = "the single threshold for everybody with the best accuracy on these people, since none was given"
         else:
             which = "a single threshold for everybody"
         with quietly():
@@ -72,7 +72,7 @@ class Subject:
             said = f"the policy {before.document['fingerprint'][:12]}"
         else:
             side = "a yes from" if policy.orientation == "positive" else "a yes up to"
-            said = f"{which}, {side} {before:.10g}"
+            said = f"{which} ({side} {before:.10g})"
         earlier = curves_before(before, policy, [g.group for g in found.by_group])
         return cls(policy, joint, found, said, earlier, tolerance)
 
