@@ -262,7 +262,8 @@ def _series(series: Series, figure: Figure, view: View) -> list[str]:
 
 def _mark(series: Series, figure: Figure, colour: str, x: float, y: float) -> str:
     shape = _MARKS[figure.place_of(series.group) % len(_MARKS)] if series.group else _MARKS[0]
-    return f'<path class="mark" d="{shape}" transform="translate({x:.1f} {y:.1f})" fill="{colour}" stroke="#ffffff"/>'
+    kind = "mark" if series.group else "mark ink"
+    return f'<path class="{kind}" d="{shape}" transform="translate({x:.1f} {y:.1f})" fill="{colour}" stroke="#ffffff"/>'
 
 
 def _path(x: Floats, y: Floats) -> str:
@@ -350,7 +351,7 @@ def hover_data(figure: Figure, *, titled: bool = False) -> dict[str, Any]:
 
 def _decimals(ends: tuple[float, float]) -> int:
     """How many decimals tell numbers apart on an axis."""
-    return max(0, 4 - math.floor(math.log10(abs(ends[1] - ends[0]))))
+    return max(0, 3 - math.floor(math.log10(abs(ends[1] - ends[0]))))
 
 
 def _is_compared(series: Series) -> bool:
