@@ -7,6 +7,8 @@ import pytest
 
 import evenodds as eo
 from evenodds.geometry.hull import height
+from evenodds.model.budget import best_under
+from evenodds.model.goals import constraint_of, objective_of
 from evenodds.model.pooling import pooled, upper_bound
 from evenodds.model.regions import arcs_of
 from populations import PARITIES, best_accuracy, population
@@ -269,3 +271,20 @@ def test_budgets_so_steep_that_a_curve_fits_between_scores_cost_nothing(seed, fa
     assert told.residual < 1e-9
     assert max(told.slopes) <= 2e3 / gap * (1 + 1e-9)
     assert len(eo.frontier(joint, curve=family).max_slopes) == 25
+
+
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+@pytest.mark.parametrize("seed", [0, 4, 8])
+def test_a_budget_also_has_what_gentler_ones_reach(seed):
+    """On jagged data a wider ramp may reach more than the steepest one allowed, since it fills dents of the ROC."""
+    joint = population(seed)
+    constraint = constraint_of("equalized_odds", 0.0)
+    goal = objective_of("accuracy_score", joint, constraint)
+    for slope in (0.5, 2.0, 8.0):
+        alone = goal.gain(best_under(joint, "linear", slope, goal, constraint))
+        gentler = goal.gain(best_under(joint, "linear", 0.64 * slope, goal, constraint))
+        told = eo.fit(joint, max_slope=slope).certificate
+        assert told.objective >= max(alone, gentler) - 1e-9
+        assert told.objective <= told.objective_bound + 1e-9
+        assert max(told.slopes) <= slope * (1 + 1e-9)
+        assert eo.frontier(joint, max_slopes=[slope]).objectives[0] == pytest.approx(told.objective, abs=1e-9)

@@ -17,7 +17,7 @@ from evenodds.model.regions import ON_CURVE, Arcs, above_diagonal, arcs_of
 from evenodds.model.roc import LargeRoc, Point, roc_of
 from evenodds.model.target import best_common, best_reachable
 
-__all__ = ["best_under", "gain_bound", "is_small", "least_slope", "slope_bound"]
+__all__ = ["best_under", "best_within", "gain_bound", "is_small", "least_slope", "slope_bound"]
 
 SMALL_TABLE = 5000
 """Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
@@ -26,6 +26,8 @@ _ENOUGH_SUPPORTS = 60
 _ROUGH = 3e-3  # how well the first search knows a slope
 _SPARE = 1e-12  # a gain this little above what is needed is what is needed
 _SETTLED = 0.01  # a closer look that closes less than this share of the gap is the last
+_GENTLER = 0.8  # of a slope: the next gentler one that is looked at
+_GENTLER_LOOKS = 14  # down to a twentieth of the budget
 _LOOKS = 2  # times that smooth arcs are looked at more closely
 
 
@@ -69,6 +71,23 @@ def best_under(
         arcs = [arc.finer(point) for arc, point in zip(arcs, points, strict=True)]
         points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
     return points if family == "linear" else _onto_arcs(joint, arcs, constraint, points)
+
+
+def best_within(
+    joint: JointDistribution, family: str, slope: float, objective: Objective, constraint: Constraint
+) -> list[Point]:
+    """The best points found with slopes of at most `slope`, gentler ones among them.
+
+    Where a ROC has dents a wider ramp fills them, and may reach more than the steepest one allowed; a concave ROC has
+    none, and then nothing is gained. Smooth families, which cost more to look at, are looked at once.
+    """
+    points = best_under(joint, family, slope, objective, constraint)
+    if family != "linear" or not np.isfinite(slope) or not is_small(joint):
+        return points
+    looks = [points] + [
+        best_under(joint, family, slope * _GENTLER**k, objective, constraint) for k in range(1, _GENTLER_LOOKS)
+    ]
+    return max(looks, key=objective.gain)
 
 
 def _onto_arcs(joint: JointDistribution, arcs: list[Arcs], constraint: Constraint, points: list[Point]) -> list[Point]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError, one_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import SolverError
-from evenodds.model.budget import best_under, gain_bound, is_small, least_slope, slope_bound
+from evenodds.model.budget import best_under, best_within, gain_bound, is_small, least_slope, slope_bound
 from evenodds.model.certificate import Certificate
 from evenodds.model.criteria import CRITERIA, check_criterion, chosen_curves
 from evenodds.model.curves import CONTINUOUS, FAMILIES, PUBLISHED, Curve
@@ -168,7 +168,7 @@ def _solve(
         slope, points = least_slope(joint, family, goal, constraint, goal.gain(unlimited) - loss)
     else:
         slope = float("inf") if max_slope is None else float(max_slope)
-        points = unlimited if np.isinf(slope) else best_under(joint, family, slope, goal, constraint)
+        points = unlimited if np.isinf(slope) else best_within(joint, family, slope, goal, constraint)
     if target is not None:
         points = [chosen_target(joint, target)] * len(joint.members)
     inside = joint.score_range if keep_individual_odds else None

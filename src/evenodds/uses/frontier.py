@@ -11,7 +11,7 @@ import numpy as np
 from evenodds.errors import OptionError, one_of
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
-from evenodds.model.budget import best_under
+from evenodds.model.budget import best_within
 from evenodds.model.curves import CONTINUOUS
 from evenodds.model.goals import Cost, constraint_of, objective_of
 from evenodds.model.joint import JointDistribution, check_joint
@@ -71,7 +71,7 @@ def frontier(
     goal = objective_of(objective, joint, constraint)
 
     def gain(slope: float) -> float:
-        return goal.gain(best_under(joint, family, slope, goal, constraint))
+        return goal.gain(best_within(joint, family, slope, goal, constraint))
 
     unlimited = gain(np.inf)
     slopes = _default_slopes(joint, unlimited, gain) if max_slopes is None else _checked(max_slopes)
