@@ -208,6 +208,10 @@ def test_what_is_read_is_not_written_over(run, past, tmp_path):
     run("fit", "past.csv", *PEOPLE, "-o", "p.json")
     for name in ("past.csv", "p.json"):
         assert f"{name} is what is read" in run("report", "p.json", "past.csv", *PEOPLE, "-o", name, exit_code=2)
+    assert "p.json is what is read" in run("apply", "p.json", "past.csv", *COLUMNS, "-o", "p.json", exit_code=2)
+    (tmp_path / "key.txt").write_text("ab" * 32)
+    words = ["decide", "p.json", "past.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt", "-o", "key.txt"]
+    assert "key.txt is what is read" in run(*words, exit_code=2)
     assert (tmp_path / "past.csv").read_bytes() == before
     assert past.num_rows == 1200
 

@@ -264,6 +264,7 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     from evenodds.model.policy import Policy
     from evenodds.uses.apply import apply as applied
 
+    options.check_output({"-o": output}, policy)
     read = Policy.load(policy)
 
     def treated(people: Any, score: str, group: list[str]) -> Any:
@@ -300,6 +301,7 @@ def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **
     from evenodds.model.policy import Policy
     from evenodds.uses.decide import decide as decided
 
+    options.check_output({"-o": output}, policy, key_file)
     read, key = Policy.load(policy), Path(key_file).read_text(encoding="ascii", errors="replace").strip()
 
     def treated(people: Any, score: str, group: list[str]) -> Any:
