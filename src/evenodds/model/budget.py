@@ -26,6 +26,7 @@ _ENOUGH_SUPPORTS = 60
 _ROUGH = 3e-3  # how well the first search knows a slope
 _SPARE = 1e-12  # a gain this little above what is needed is what is needed
 _SETTLED = 0.01  # a closer look that closes less than this share of the gap is the last
+_MISSED = 1e-7  # a gain so little above what is reached is not looked for
 _GENTLER = 0.8  # of a slope: the next gentler one that is looked at
 _GENTLER_LOOKS = 14  # down to a twentieth of the budget
 _LOOKS = 2  # times that smooth arcs are looked at more closely
@@ -84,6 +85,9 @@ def best_within(
     points = best_under(joint, family, slope, objective, constraint)
     if family != "linear" or not np.isfinite(slope) or not is_small(joint):
         return points
+    achieved = objective.gain(points)
+    if _pooled_gain(joint, slope, objective, constraint, achieved) <= achieved + _MISSED:
+        return points  # proven: there is nothing to look for
     looks = [points] + [
         best_under(joint, family, slope * _GENTLER**k, objective, constraint) for k in range(1, _GENTLER_LOOKS)
     ]
