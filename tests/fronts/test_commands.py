@@ -200,6 +200,13 @@ def test_a_fit_with_its_report(run, tmp_path):
     assert eo.Policy.load(tmp_path / "p.json").document["fingerprint"] in (tmp_path / "r.html").read_text()
 
 
+@pytest.mark.usefixtures("past")
+def test_policies_that_are_not_there(run):
+    for name, expected in (("nowhere.json", "There is no file nowhere.json."), (".", ". is a folder, and not a file.")):
+        told = run("explain", name, "--score", 1, "--group", "white", exit_code=2)
+        assert told == f"evenodds: {expected}\n"
+
+
 def test_what_is_read_is_not_written_over(run, past, tmp_path):
     before = (tmp_path / "past.csv").read_bytes()
     for words in (["-o", "past.csv"], ["-o", "p.json", "--report", "./past.csv"]):
@@ -221,7 +228,7 @@ def test_what_is_read_is_not_written_over(run, past, tmp_path):
     [
         (["-o", "r.pdf"], "A PDF is made by a browser: write r.html and print it"),
         (["-o", "r.doc"], "The format of r.doc cannot be told from its name. Allowed endings: .html"),
-        (["-o", "nowhere/r.html"], "nowhere/r.html"),
+        (["-o", "nowhere/r.html"], "There is no folder nowhere."),
         (["--format", "htlm"], "Hint: did you mean 'html'?"),
         (["--about", "Owner"], "Owner is not a field and its text, such as Owner=Credit team"),
         (["--tolerance", "7"], "tolerance=7.0 is not allowed"),

@@ -421,8 +421,23 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except (EvenoddsError, OSError) as error:
-        click.echo(f"evenodds: {' '.join(str(error).split())}", err=True)  # one line, whatever names have in them
+        told = _of_the_system(error) if isinstance(error, OSError) else str(error)
+        click.echo(f"evenodds: {' '.join(told.split())}", err=True)  # one line, whatever names have in them
         sys.exit(2)
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the system refused, in our words."""
+    from pathlib import Path
+
+    if not isinstance(error.filename, str):
+        return str(error)
+    path = Path(error.filename)
+    if isinstance(error, FileNotFoundError):
+        return f"There is no file {path}." if path.parent.is_dir() else f"There is no folder {path.parent}."
+    if isinstance(error, IsADirectoryError):
+        return f"{path} is a folder, and not a file."
+    return f"{path}: {error.strerror}."
 
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
