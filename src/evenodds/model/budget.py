@@ -76,22 +76,21 @@ def best_under(
 
 def best_within(
     joint: JointDistribution, family: str, slope: float, objective: Objective, constraint: Constraint
-) -> list[Point]:
-    """The best points found with slopes of at most `slope`, gentler ones among them.
+) -> tuple[float, list[Point]]:
+    """The best points found with slopes of at most `slope`, and the slope that reaches them.
 
     Where a ROC has dents a wider ramp fills them, and may reach more than the steepest one allowed; a concave ROC has
     none, and then nothing is gained. Smooth families, which cost more to look at, are looked at once.
     """
     points = best_under(joint, family, slope, objective, constraint)
     if family != "linear" or not np.isfinite(slope) or not is_small(joint):
-        return points
+        return slope, points
     achieved = objective.gain(points)
     if _pooled_gain(joint, slope, objective, constraint, achieved) <= achieved + _MISSED:
-        return points  # proven: there is nothing to look for
-    looks = [points] + [
-        best_under(joint, family, slope * _GENTLER**k, objective, constraint) for k in range(1, _GENTLER_LOOKS)
-    ]
-    return max(looks, key=objective.gain)
+        return slope, points  # proven: there is nothing to look for
+    gentler = [slope * _GENTLER**k for k in range(1, _GENTLER_LOOKS)]
+    looks = [(slope, points), *((one, best_under(joint, family, one, objective, constraint)) for one in gentler)]
+    return max(looks, key=lambda look: objective.gain(look[1]))
 
 
 def _onto_arcs(joint: JointDistribution, arcs: list[Arcs], constraint: Constraint, points: list[Point]) -> list[Point]:

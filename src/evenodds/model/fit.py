@@ -166,13 +166,14 @@ def _solve(
     unlimited = best_under(joint, family, np.inf, goal, constraint)
     if max_slope is None and target is None and loss > 0:
         slope, points = least_slope(joint, family, goal, constraint, goal.gain(unlimited) - loss)
+        needed = slope
     else:
         slope = float("inf") if max_slope is None else float(max_slope)
-        points = unlimited if np.isinf(slope) else best_within(joint, family, slope, goal, constraint)
+        needed, points = (slope, unlimited) if np.isinf(slope) else best_within(joint, family, slope, goal, constraint)
     if target is not None:
-        points = [chosen_target(joint, target)] * len(joint.members)
+        needed, points = slope, [chosen_target(joint, target)] * len(joint.members)
     inside = joint.score_range if keep_individual_odds else None
-    curves = _curves_through(joint, family, points, criterion, slope, inside)
+    curves = _curves_through(joint, family, points, criterion, needed, inside)
     asked = {
         "criterion": criterion,
         "max_loss": loss if max_slope is None and target is None else None,

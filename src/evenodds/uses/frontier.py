@@ -71,7 +71,7 @@ def frontier(
     goal = objective_of(objective, joint, constraint)
 
     def gain(slope: float) -> float:
-        return goal.gain(best_within(joint, family, slope, goal, constraint))
+        return goal.gain(best_within(joint, family, slope, goal, constraint)[1])
 
     unlimited = gain(np.inf)
     slopes = _default_slopes(joint, unlimited, gain) if max_slopes is None else _checked(max_slopes)
