@@ -75,20 +75,7 @@ def test_the_public_names_are_those_listed():
     for name in eo.__all__:
         assert getattr(eo, name) is not None
     exposed = {n for n in vars(eo) if not n.startswith("_")} - {"annotations", "import_module", "Any", "TYPE_CHECKING"}
-    modules = {
-        "version",
-        "errors",
-        "values",
-        "progress",
-        "frames",
-        "geometry",
-        "model",
-        "uses",
-        "fronts",
-        "datasets",
-        "studies",
-    }
-    assert exposed - modules <= set(eo.__all__)
+    assert exposed - set(LAYERS) <= set(eo.__all__)
     assert set(eo.__all__) <= set(dir(eo))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = eo.nothing

@@ -28,11 +28,11 @@ from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
 from evenodds.model.target import TargetLike, check_reach, chosen_target
 
-__all__ = ["DEFAULT_MAX_LOSS", "Solutions", "fit", "fitted_curves", "solutions", "weaknesses"]
+__all__ = ["DEFAULT_MAX_LOSS", "SMALL_GROUP", "Solutions", "fit", "fitted_curves", "solutions", "weaknesses"]
 
 DEFAULT_MAX_LOSS = 0.005
 _MATERIAL = 1e-8  # a residual that rounding alone does not explain
-_SMALL = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
+SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
 
 def fit(
@@ -407,7 +407,7 @@ def weaknesses(member: Group) -> list[str]:
     """What makes a group's rates doubtful: too few people, or a score that ranks them backwards."""
     found = []
     negatives, positives = member.people
-    if min(negatives, positives) < _SMALL:
+    if min(negatives, positives) < SMALL_GROUP:
         found.append(
             f"Group {member.key!r} is very small: {negatives:g} negatives and {positives:g} positives. "
             "Its rates on other people may differ a lot from those it was fitted on."

@@ -168,6 +168,12 @@ class Policy:
             msg = f"The policy has {self.orientation} orientation, the data {orientation}."
             raise DataError(msg)
 
+    def check_knows(self, groups: Sequence[str]) -> None:
+        """Refuse groups that the policy does not know."""
+        unknown = [group for group in groups if group not in self.curves]
+        if unknown:
+            raise UnknownGroupError(self.unknown(unknown))
+
     def unknown(self, groups: Sequence[str]) -> str:
         """What to say of groups that the policy does not know."""
         shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004

@@ -17,6 +17,7 @@ from evenodds.uses.report.document import (
     Cell,
     Column,
     Document,
+    Kind,
     Picture,
     Section,
     Table,
@@ -211,11 +212,17 @@ def _compas(study: CompasStudy, figures: Figures) -> tuple[Section, ...]:
         for row in study.published
         if row.curve != "fixed"
     ]  # fmt: skip
-    kinds = {"accuracy": "percent", "randomized": "percent", "fpr": "rate", "tpr": "rate", "lipschitz": "slope"}
+    kinds: dict[str, Kind] = {
+        "accuracy": "percent",
+        "randomized": "percent",
+        "fpr": "rate",
+        "tpr": "rate",
+        "lipschitz": "slope",
+    }
     results = table_of(
         "Equalised odds on the true records, at the defaults",
         [{k: v for k, v in _cells(row).items() if k != "at_t0"} for row in study.results],
-        kinds,  # type: ignore[arg-type]
+        kinds,
     )
     return (
         Section(
@@ -258,12 +265,12 @@ def _budgets(rows: Sequence[Budget]) -> Section:
 
 
 def _criteria(rows: Sequence[Choice]) -> Section:
-    kinds = {"largest_slope": "slope", "slope_difference": "slope", "randomized": "percent",
+    kinds: dict[str, Kind] = {"largest_slope": "slope", "slope_difference": "slope", "randomized": "percent",
              "randomized_difference": "percent", "accuracy": "percent"}  # fmt: skip
     table = table_of(
         "Every criterion, for cubic curves through the same point",
         [{k: v for k, v in _cells(row).items() if k != "use_it"} for row in rows],
-        kinds,  # type: ignore[arg-type]
+        kinds,
     )
     return Section(
         "Which curve to take",

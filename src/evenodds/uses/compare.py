@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import OptionError, UnknownGroupError, one_of
+from evenodds.errors import OptionError, one_of
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import FAMILIES, Curve
@@ -111,9 +111,7 @@ def compare(
     for name, made in _named(policies).items():
         check_policy(made)
         made.check_orientation(joint.orientation)
-        unknown = [group for group in joint.groups if group not in made.curves]
-        if unknown:
-            raise UnknownGroupError(made.unknown(unknown))
+        made.check_knows(joint.groups)
         rows.append(_row(name, joint, goal, [made.curves[group] for group in joint.groups]))
     return Comparison(goal.name, tuple(rows))
 

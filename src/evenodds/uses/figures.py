@@ -33,6 +33,7 @@ __all__ = [
     "families_figure",
     "frontier_figure",
     "roc_figure",
+    "round_number",
     "score_rates_figure",
     "solutions_figure",
 ]
@@ -68,6 +69,16 @@ _ONCE = 1e-9  # relative: how near to a jump both of its sides are drawn
 
 
 _OPTIONAL = ("low", "high", "people", "score")
+
+
+def round_number(least: float) -> float:
+    """The first of 1, 2 and 5 times a power of ten that is no less.
+
+    >>> round_number(0.7), round_number(3.1)
+    (1.0, 5.0)
+    """
+    unit = 10.0 ** math.floor(math.log10(least))
+    return next(unit * m for m in (1, 2, 5, 10) if unit * m >= least)
 
 
 def colour_of(place: int) -> str:

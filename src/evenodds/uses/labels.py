@@ -8,7 +8,7 @@ import numpy as np
 
 from evenodds.uses.figures import Figure, Series
 
-__all__ = ["Label", "legend", "line_labels"]
+__all__ = ["Label", "legend", "line_labels", "shortened"]
 
 _LABELLED = 12  # lines that get a label of their own
 _LETTER = 0.019  # the width of one, of the picture
@@ -18,8 +18,9 @@ _HEIGHT = 0.07  # of a name
 _BEYOND = 0.15  # how far a name may run on: the last part of the picture is not searched for a place
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """A name that is cut where it would be too long."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ def line_labels(figure: Figure) -> list[Label]:
     """
     zones = [s for s in figure.series if s.kind == "zone"]
     lines = [s for s in figure.series if s.kind == "line" and s.style == "solid" and s.group]
-    texts = [_short(series.label or series.name) for series in lines]
+    texts = [shortened(series.label or series.name) for series in lines]
     if not 0 < len(lines) <= _LABELLED or _LETTER * sum(map(len, texts)) > _CROWDED:
         return []
     grid = np.linspace(max(s.x.min() for s in lines), min(s.x.max() for s in lines), 80)[4:-12]
@@ -48,7 +49,7 @@ def line_labels(figure: Figure) -> list[Label]:
     scale = float(np.ptp(heights)) or 1.0
     across = np.linspace(0, 1, grid.size)
     taken: list[tuple[float, float, float]] = []
-    labels = [Label(s, _short(s.group or ""), float(s.x[1]), float(s.y[1]), small=True) for s in zones]
+    labels = [Label(s, shortened(s.group or ""), float(s.x[1]), float(s.y[1]), small=True) for s in zones]
     for i, (series, text) in enumerate(zip(lines, texts, strict=True)):
         up = (heights[i] - heights.min()) / scale
         others = np.abs(np.delete(heights, i, axis=0) - heights[i]) / scale

@@ -10,7 +10,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenodds.errors import UnknownGroupError
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.joint import JointDistribution, check_joint
@@ -130,9 +129,7 @@ def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
     check_policy(policy)
     check_joint(joint, "The second argument")
     policy.check_orientation(joint.orientation)
-    unknown = [key for key in joint.groups if key not in policy.curves]
-    if unknown:
-        raise UnknownGroupError(policy.unknown(unknown))
+    policy.check_knows(joint.groups)
     return metrics_of(policy.curves, joint, policy.score_range)
 
 

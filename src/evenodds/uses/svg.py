@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from evenodds.geometry.pieces import Floats
-from evenodds.uses.figures import PALETTE, Figure, Series
-from evenodds.uses.labels import line_labels
+from evenodds.uses.figures import PALETTE, Figure, Series, round_number
+from evenodds.uses.labels import line_labels, shortened
 
 __all__ = ["View", "hover_data", "svg_of"]
 
@@ -158,9 +158,7 @@ def _ticks(ends: tuple[float, float], *, log: bool, wanted: int = 6) -> list[flo
         found = [tick for tick in found if lo <= tick <= hi]
         if len(found) > 1:
             return found
-    raw = (hi - lo) / wanted
-    unit = 10.0 ** math.floor(math.log10(raw))
-    step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= 0.75 * raw)
+    step = round_number(0.75 * (hi - lo) / wanted)
     return [float(f"{k * step:.14g}") for k in range(math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9) + 1)]
 
 
@@ -189,8 +187,8 @@ def _axes(figure: Figure, view: View) -> list[str]:
     if figure.y_names is not None:
         for place, name in enumerate(figure.y_names):
             y = float(view.down(place))
-            short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-            parts.append(f"<g><title>{escape(name)}</title>{_text(view.left - 8, y + 4, short, 'end')}</g>")
+            words = _text(view.left - 8, y + 4, shortened(name, _LONGEST), "end")
+            parts.append(f"<g><title>{escape(name)}</title>{words}</g>")
     else:
         least = -math.inf if figure.floor is None else figure.floor
         for tick, words in _labelled([tick for tick in _ticks(view.y, log=False) if tick >= least], math.inf):
@@ -282,8 +280,6 @@ def _path(x: Floats, y: Floats) -> str:
 
 def _names(figure: Figure, view: View) -> list[str]:
     """Names beside the lines, away from the picture's right end."""
-    if figure.y_names is not None:
-        return []
     parts = []
     for label in line_labels(figure):
         x, y = float(view.across(label.x)), float(view.down(label.y))
@@ -309,13 +305,13 @@ def _closer(figure: Figure, main: View, view: View, name: str) -> list[str]:
         f'<rect class="ground" x="{view.left:.1f}" y="{view.top:.1f}" width="{view.width:.1f}" '
         f'height="{view.height:.1f}" fill="#ffffff" stroke="{_NOBODY}"/>'
     )
-    return [seen, ground, *_contents(replace(figure, zoom=None), view, name)]
+    return [seen, ground, *_contents(figure, view, name)]
 
 
 # -- what hovering shows -----------------------------------------------------------------------------------------------
 
 
-def hover_data(figure: Figure, *, titled: bool = False) -> dict[str, Any]:
+def hover_data(figure: Figure) -> dict[str, Any]:
     """What a page needs to answer a pointer: where the numbers lie, and the numbers.
 
     Lines that are functions of one x are read off side by side ("across"); otherwise the nearest point is ("point").
@@ -323,7 +319,7 @@ def hover_data(figure: Figure, *, titled: bool = False) -> dict[str, Any]:
     lines = [s for s in figure.series if _is_compared(s)]
     across = not figure.square and figure.y_names is None and 0 < len(lines) <= _COMPARED
     shown = [s for s in figure.series if _is_compared(s) or s.kind in ("dots", "intervals")]
-    views = _views(figure, titled=titled)
+    views = _views(figure, titled=False)
     steps = {"x": _FINE * abs(views[0].x[1] - views[0].x[0]), "y": _FINE * abs(views[0].y[1] - views[0].y[0])}
     if views[0].log_x:
         steps["x"] = _FINE * views[0].x[0]

@@ -188,14 +188,14 @@ def report(
     read = Policy.load(policy)
     joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
     wanted = {name: given[name] for name in ("before", "tolerance", "confidence", "title")}
-    document = reported(read, joint, about=stated, **wanted)
+    path = None if output == "-" else output
+    document = reported(read, joint, path, format=kind, about=stated, **wanted)
     if as_json:
         print_json(plain(document))
-    elif output == "-":
+    elif path is None:
         click.echo(rendered(document, kind), nl=False)
-    if output != "-":
-        _write(output, rendered(document, kind))
-        click.echo(f"Written to {output}.", err=as_json)
+    if path is not None:
+        click.echo(f"Written to {path}.", err=as_json)
 
 
 def _field(text: str) -> tuple[str, str]:
@@ -203,12 +203,6 @@ def _field(text: str) -> tuple[str, str]:
     if not (name.strip() and equals):
         raise click.BadParameter(f"{text} is not a field and its text, such as Owner=Credit team", param_hint="--about")  # noqa: EM102, TRY003
     return name.strip(), words.strip()
-
-
-def _write(path: str, text: str) -> None:
-    from pathlib import Path
-
-    Path(path).write_text(text, encoding="utf-8")
 
 
 @commands.command()

@@ -40,7 +40,6 @@ _ROWS = 1 << 16  # rows of a Parquet file at a time
 _HINTS = {
     "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
     "positive_label=": "--positive-label ",
-    "one_sided='keep'": "audit",
 }
 _DELIMITERS = ";\t|,"
 

@@ -8,17 +8,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from evenodds.errors import OptionError
-from evenodds.model.fit import weaknesses
+from evenodds.model.fit import SMALL_GROUP, weaknesses
 from evenodds.model.storage import written
 from evenodds.uses.report.document import Block, Bullets, Cell, Code, Column, Kind, Table, Text, shown, table_of
-from evenodds.uses.report.subject import Subject, listed
+from evenodds.uses.report.subject import Subject, by_chance, listed
 from evenodds.version import __version__
 
 __all__ = ["card", "fingerprints", "limits", "parameters"]
 
 _MATERIAL = 1e-4  # a gap to the proven best that a reader should know of
 _STEEPER = 1.2  # times the proven least slope
-_FEW = 30  # negatives or positives of a group, as in a fit's own warning
 _UNKNOWN = "Not stated."
 _STATED_BY_THE_OWNER = (
     "Owner", "Date", "Intended use", "Out of scope", "A yes means", "Label 1 means", "The scoring model",
@@ -72,7 +71,7 @@ def limits(subject: Subject) -> list[Block]:
         here += [
             f"Group {group!r} was fitted on few people: {negatives:g} negatives and {positives:g} positives."
             for group, (negatives, positives, *_) in zip(certificate.groups, certificate.people, strict=False)
-            if min(negatives, positives) < _FEW
+            if min(negatives, positives) < SMALL_GROUP
         ]
     steeper = [
         f"{group} ({slope:.3g}, at least {bound:.3g})"
@@ -98,7 +97,7 @@ def limits(subject: Subject) -> list[Block]:
         here.append(
             f"Scores were rounded to {certificate.resolution:g} before the fit; the certificate bounds what that costs."
         )
-    chance = shown(subject.by_chance, "percent")
+    chance = shown(by_chance(subject.audit), "percent")
     here.append(f"{chance} of these people are decided by chance; they will ask why, and deserve an answer.")
     if policy.orientation == "negative":
         here.append("A higher score speaks against a yes here: do not apply the policy to scores that point upward.")
@@ -127,7 +126,7 @@ def card(subject: Subject, about: Mapping[str, str]) -> list[Block]:
         "Measured on": f"{people:,.6g} people, {subject.whose}",
         "Measures": "false and true positive rate, selection rate, accuracy, each group by itself; the largest "
         "differences between groups; the largest slope of the odds",
-        "Chance": f"decides for {shown(subject.by_chance, 'percent')} of these people",
+        "Chance": f"decides for {shown(by_chance(subject.audit), 'percent')} of these people",
         "Ethical considerations": "see the limits above; whether equal rates are the right aim is not settled here",
     }
     taken = [name for name in about if name in known]

@@ -11,7 +11,7 @@ from evenodds.model.goals import constraint_of
 from evenodds.model.policy import Policy
 from evenodds.uses.audit import BETWEEN, Audit
 from evenodds.uses.compare import compare
-from evenodds.uses.figures import RATE_NAMES
+from evenodds.uses.figures import RATE_NAMES, round_number
 from evenodds.uses.outcomes import outcomes_of
 from evenodds.uses.report.document import (
     Block,
@@ -51,7 +51,7 @@ def in_short(subject: Subject) -> list[Block]:
     now, then = (_spread(one, certificate.constraints) for one in (found, old))
     chance, chance_before = (by_chance(one) for one in (found, old))
     old_accuracy = _percent(old.accuracy.value)
-    verdict = None if subject.tolerance is None else found.passed(tolerance=subject.tolerance)
+    verdict = subject.verdict
     tile = [] if verdict is None else [KeyFigure("verdict", str(verdict), f"at a tolerance of {subject.tolerance:g}")]
     figures = KeyFigures(
         (
@@ -139,7 +139,7 @@ def _gentleness(subject: Subject, slope: float, steep: str) -> str:
             f"In {listed(subject.jumping)} the odds jump: people on the two sides of one score are treated as if "
             "they had nothing in common. A slope budget would smooth that."
         )
-    step = _round_step((hi - lo) / 100)
+    step = round_number(0.8 * (hi - lo) / 100)
     most = min(1.0, slope * step)
     cliff = "Nobody stands at a cliff" if most <= _CLIFF else "The odds are continuous, but steep"
     return (
@@ -311,18 +311,6 @@ def _hundredths(value: float) -> str:
 
 def _better(policy: Policy) -> str:
     return "higher" if policy.orientation == "positive" else "lower"
-
-
-def _round_step(raw: float) -> float:
-    """The nearest of 1, 2 and 5 times a power of ten.
-
-    >>> _round_step(0.9), _round_step(3.1)
-    (1.0, 5.0)
-    """
-    if raw <= 0:
-        return 1.0
-    unit = 10.0 ** math.floor(math.log10(raw))
-    return next(unit * m for m in (1, 2, 5, 10) if unit * m >= 0.8 * raw)
 
 
 def _spread(found: Audit, constraints: str) -> float:

@@ -129,10 +129,9 @@ def holds(subject: Subject) -> list[Block]:
             f"all pairs at once, with a confidence of {found.confidence:g}."
         )
         blocks.append(Text(told))
-    if subject.tolerance is not None:
-        verdict = found.passed(tolerance=subject.tolerance)
-        blocks.append(Text(f'At a tolerance of {subject.tolerance:g} the verdict is "{verdict}".'))
-        blocks.append(Bullets(verdict.reasons))
+    if subject.verdict is not None:
+        blocks.append(Text(f'At a tolerance of {subject.tolerance:g} the verdict is "{subject.verdict}".'))
+        blocks.append(Bullets(subject.verdict.reasons))
     elif found.open_ends:
         blocks.append(Bullets(tuple(found.open_ends)))
     rates = ("fpr", "tpr", "selection_rate", "accuracy", "randomized", "auc", "base_rate")

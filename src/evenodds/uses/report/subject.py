@@ -14,7 +14,7 @@ from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.policy import Policy, check_policy, rates_of
-from evenodds.uses.audit import Audit, audit
+from evenodds.uses.audit import Audit, Verdict, audit
 from evenodds.uses.before import curves_before
 from evenodds.uses.compare import best_threshold
 from evenodds.uses.figures import Figure
@@ -38,6 +38,8 @@ class Subject:
     earlier: Mapping[str, Curve]
     """And as curves."""
     tolerance: float | None
+    verdict: Verdict | None
+    """At this tolerance."""
 
     @classmethod
     def of(
@@ -66,15 +68,14 @@ class Subject:
             which = "a single threshold for everybody"
         with quietly():
             found = audit(policy, joint, confidence=confidence, before=before)
-        if tolerance is not None:
-            found.passed(tolerance=tolerance)  # refuses what is no tolerance
+        verdict = None if tolerance is None else found.passed(tolerance=tolerance)
         if isinstance(before, Policy):
             said = f"the policy {before.document['fingerprint'][:12]}"
         else:
             side = "a yes from" if policy.orientation == "positive" else "a yes up to"
             said = f"{which} ({side} {before:.10g})"
         earlier = curves_before(before, policy, [g.group for g in found.by_group])
-        return cls(policy, joint, found, said, earlier, tolerance)
+        return cls(policy, joint, found, said, earlier, tolerance, verdict)
 
     @property
     def audit_before(self) -> Audit:
@@ -133,11 +134,6 @@ class Subject:
         if certificate.objective_name != "cost":
             return certificate.objective_name
         return None if certificate.costs is None else Cost(*certificate.costs)
-
-    @property
-    def by_chance(self) -> float:
-        """The share of everybody whose odds are neither 0 nor 1."""
-        return by_chance(self.audit)
 
     def picture(self, name: str, figure: Figure, caption: str) -> Picture:
         """A figure in which every group has the colour that it has in all others."""
