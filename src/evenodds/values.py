@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from evenodds.errors import OptionError
 
-__all__ = ["Frozen", "number_of", "whole_number_of"]
+__all__ = ["Frozen", "flag_of", "number_of", "whole_number_of"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -69,6 +69,20 @@ def whole_number_of(name: str, value: object, *, least: int = 0) -> int:
         msg = f"{name}={_shown(value)} is not allowed. Allowed: a whole number from {least} on."
         raise OptionError(msg)
     return int(value)
+
+
+def flag_of(name: str, value: object) -> bool:
+    """A truth value of Python or numpy, and nothing that might be taken for one.
+
+    >>> flag_of("keep_individual_odds", "no")
+    Traceback (most recent call last):
+    ...
+    evenodds.errors.OptionError: keep_individual_odds='no' is not allowed. Allowed: True or False.
+    """
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # numpy's, without loading it
+        msg = f"{name}={_shown(value)} is not allowed. Allowed: True or False."
+        raise OptionError(msg)
+    return bool(value)
 
 
 def _shown(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Planar polylines that rise from (0, 0) to (1, 1): concave hulls, heights above a point, the lowest of several."""
+"""Planar polylines that rise from (0, 0) to (1, 1): concave hulls, and heights above a point."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["concave_hull", "height", "height_before", "lower_envelope"]
+__all__ = ["concave_hull", "height", "height_before"]
 
 _FEW = 256  # points that are quicker one by one
 _WORTH_IT = 0.95  # share of points left by a pass after which another one does not pay
@@ -76,30 +76,3 @@ def _between(x: Floats, y: Floats, at: ArrayLike, right: NDArray[np.intp], *, on
     run, past = x[right] - x[right - 1], np.asarray(at, dtype=np.float64) - x[right - 1]
     share = np.where(run > 0, np.clip(past / np.where(run > 0, run, 1.0), 0.0, 1.0), on_vertical)
     return np.asarray(y[right - 1] + share * (y[right] - y[right - 1]))
-
-
-def lower_envelope(curves: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Vertices of the lowest of several concave polylines over [0, 1], crossings included.
-
-    A vertex of one polyline may stay where rounding does not tell it from the edge it lies on.
-
-    >>> lower_envelope([(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0])),
-    ...                 (np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.5, 1.0]))])
-    (array([0.        , 0.33333333, 0.5       , 1.        ]), array([0.        , 0.66666667, 0.75      , 1.        ]))
-    """
-    grid = np.unique(np.concatenate([x for x, _ in curves]))
-    heights = np.array([height(x, y, grid) for x, y in curves])
-    # A concave polyline may rise vertically at 0; from there on it is linear between neighbouring grid points.
-    crossings: list[float] = []
-    for i in range(len(curves)):
-        for j in range(i):
-            gap = heights[i] - heights[j]
-            change = np.flatnonzero(gap[:-1] * gap[1:] < 0)
-            share = gap[change] / (gap[change] - gap[change + 1])
-            crossings.extend(grid[change] + share * (grid[change + 1] - grid[change]))
-    at = np.unique(np.concatenate([grid, np.array(crossings)]))
-    low = np.min([height(x, y, at) for x, y in curves], axis=0)
-    if low[0] > 0:
-        at, low = np.insert(at, 0, 0.0), np.insert(low, 0, 0.0)
-    kept = concave_hull(at, low)
-    return at[kept], low[kept]

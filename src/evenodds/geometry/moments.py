@@ -331,20 +331,33 @@ class Sample(Protocol):
         """Share of the weight below each number, and sum of weight * (point - centre), each of shape (m, n)."""
 
 
-def ramps(sample: Sample, start: Floats, width: float) -> Floats:
-    """Expectations of straight ramps from 0 at `start` to 1 at `start + width`, of shape (m, n).
+def ramps(sample: Sample, start: Floats, end: Floats) -> Floats:
+    """Expectations of straight ramps from 0 at `start` to 1 at `end`, of shape (m, n).
 
-    From prefix sums, which are off by 1e-16 times the range of the points by the width.
+    From prefix sums, which are off by 1e-16 times the range of the points by the width; where that would be felt, point
+    by point.
     """
-    return ramps_from(sample.sums_below(np.concatenate([start, start + width])), start, width, sample.centre)
+    if isinstance(sample, Moments) and not sample.is_wide(end - start):
+        return sample.expectation(_ramp_pieces(start, end)).T
+    return ramps_from(sample.sums_below(np.concatenate([start, end])), start, end, sample.centre)
 
 
-def ramps_from(sums: tuple[Floats, Floats], start: Floats, width: float, centre: float) -> Floats:
+def ramps_from(sums: tuple[Floats, Floats], start: Floats, end: Floats, centre: float) -> Floats:
     """The same from the sums below the starts and then the ends of the ramps."""
     n = start.size
     share, moment = sums
     inside = moment[:, n:] - moment[:, :n] - (start - centre) * (share[:, n:] - share[:, :n])
-    return np.asarray(inside / width + 1 - share[:, n:])
+    return np.asarray(inside / (end - start) + 1 - share[:, n:])
+
+
+def _ramp_pieces(start: Floats, end: Floats) -> Pieces:
+    zero, one = np.zeros(start.shape), np.ones(start.shape)
+    return Pieces.joined(
+        np.stack([start, end], axis=-1),
+        origin=np.stack([zero, start, zero], axis=-1),
+        scale=np.stack([one, end - start, one], axis=-1),
+        coefficients=np.broadcast_to([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]], (*start.shape, 3, 2)),
+    )
 
 
 def bent_ramps(sample: Sample, start: Floats, knot: Floats, end: Floats, at_knot: Floats) -> Floats:

@@ -2,144 +2,122 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
+from evenodds.model.families import Family
 from evenodds.model.goals import Constraint, Objective
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
-from evenodds.model.mixes import Steps, best_points, gentlest_steps, steps_of
+from evenodds.model.mixes import best_mixed, gentlest_steps, steps_of
 from evenodds.model.pooling import pool_together, pooled_slope_bound, upper_bound
-from evenodds.model.regions import ON_CURVE, Arcs, above_diagonal, arcs_of
-from evenodds.model.roc import LargeRoc, Point, roc_of
-from evenodds.model.target import best_common, best_reachable
+from evenodds.model.reach import Reach, least_width, reach_inside, reach_of
+from evenodds.model.roc import Point, roc_of
+from evenodds.model.target import best_below_lines, best_points
 
-__all__ = ["best_under", "best_within", "gain_bound", "is_small", "least_slope", "slope_bound"]
+__all__ = ["Chosen", "best_under", "gain_bound", "is_small", "least_slope", "slope_bound"]
 
 SMALL_TABLE = 5000
 """Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
 _FLAT = 1e-6  # a slope that changes the odds by less than this over the whole score range is none
-_ENOUGH_SUPPORTS = 60
 _ROUGH = 3e-3  # how well the first search knows a slope
 _SPARE = 1e-12  # a gain this little above what is needed is what is needed
 _SETTLED = 0.01  # a closer look that closes less than this share of the gap is the last
-_MISSED = 1e-7  # a gain so little above what is reached is not looked for
-_GENTLER = 0.8  # of a slope: the next gentler one that is looked at
-_GENTLER_LOOKS = 14  # down to a twentieth of the budget
-_LOOKS = 2  # times that smooth arcs are looked at more closely
+_LOOKS = 2  # times that a sparse reach is looked at more closely
+_STEEPER = float(np.log(4))
+
+Inside = tuple[float, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A point for each group, under a slope budget; and the groups' reach that was looked at, unless a program was."""
+
+    slope: float
+    points: Sequence[Point]
+    reaches: Sequence[Reach] | None = None
 
 
 def best_under(
     joint: JointDistribution,
-    family: str,
+    family: Family,
     slope: float,
     objective: Objective,
     constraint: Constraint,
     *,
     roughly: bool = False,
-    near: list[Point] | None = None,
-) -> list[Point]:
-    """The best points that curves of a family reach with slopes of at most `slope`; roughly for a first search.
+    near: Sequence[Point] | None = None,
+    inside: Inside = None,
+) -> Chosen:
+    """The best points that mixes of curves of a family reach with slopes of at most `slope`; roughly for a search.
 
-    `near` are those under a similar slope, where many scores are looked at first.
+    Without a budget that is the hull of the ROC, for all families. `near` are the best points under a similar slope,
+    where a sparse reach is looked at first. `inside` binds all thresholds.
     """
-    if family == "optimal":
-        found = _best_mixes(joint, [steps_of(member, slope) for member in joint.members], objective, constraint)
-        # The program's rounding must not put a point outside.
-        return [
-            Point(min(p.fpr, 1.0), min(p.tpr, roc_of(member).hull_height(min(p.fpr, 1.0))))
-            for member, p in zip(joint.members, found, strict=True)
-        ]
-    if family == "fixed":
-        return best_reachable(joint, [roc_of(member).hull for member in joint.members], objective, constraint)
-    rocs = [roc_of(member) for member in joint.members]
-    if np.isinf(slope) and constraint.one_point and any(isinstance(roc, LargeRoc) for roc in rocs):
-        lines = [roc if isinstance(roc, LargeRoc) else above_diagonal((roc.fpr, roc.tpr)) for roc in rocs]
-        return [best_common(lines, objective)] * len(lines)
-    arcs = [arcs_of(member, family, slope) for member in joint.members]
-    exact = all(arc.is_exact for arc in arcs)
-    if exact or roughly or near is None:
-        points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
-    else:
-        points = near
-    if exact or roughly:
-        return points
-    # Arcs are straightened between vertices: look again with more of them around the points found.
-    for _ in range(_LOOKS):
-        arcs = [arc.finer(point) for arc, point in zip(arcs, points, strict=True)]
-        points = best_reachable(joint, [above_diagonal(arc.polyline) for arc in arcs], objective, constraint)
-    return points if family == "linear" else _onto_arcs(joint, arcs, constraint, points)
+    if not family.has_path and np.isfinite(slope):
+        steps = [steps_of(member, slope) for member in joint.members]
+        found = best_mixed(joint, steps, objective, constraint)
+        return Chosen(slope, [_within(member, point) for member, point in zip(joint.members, found, strict=True)])
+    if inside is not None:
+        reaches = [reach_inside(member, family, slope, inside) for member in joint.members]
+        return Chosen(slope, best_points(joint, reaches, objective, constraint), reaches)
+    reaches = [reach_of(member, family, slope, roughly=roughly) for member in joint.members]
+    exact = roughly or all(reach.is_exact for reach in reaches)
+    points = best_points(joint, reaches, objective, constraint) if exact or near is None else near
+    for _ in range(0 if exact else _LOOKS):
+        reaches = [reach.refined(point) for reach, point in zip(reaches, points, strict=True)]
+        points = best_points(joint, reaches, objective, constraint)
+    return Chosen(slope, points, reaches)
 
 
-def best_within(
-    joint: JointDistribution, family: str, slope: float, objective: Objective, constraint: Constraint
-) -> tuple[float, list[Point]]:
-    """The best points found with slopes of at most `slope`, and the slope that reaches them.
-
-    Where a ROC has dents a wider ramp fills them, and may reach more than the steepest one allowed; a concave ROC has
-    none, and then nothing is gained. Smooth families, which cost more to look at, are looked at once.
-    """
-    points = best_under(joint, family, slope, objective, constraint)
-    if family != "linear" or not np.isfinite(slope) or not is_small(joint):
-        return slope, points
-    achieved = objective.gain(points)
-    if _pooled_gain(joint, slope, objective, constraint, achieved) <= achieved + _MISSED:
-        return slope, points  # proven: there is nothing to look for
-    gentler = [slope * _GENTLER**k for k in range(1, _GENTLER_LOOKS)]
-    looks = [(slope, points), *((one, best_under(joint, family, one, objective, constraint)) for one in gentler)]
-    return max(looks, key=lambda look: objective.gain(look[1]))
-
-
-def _onto_arcs(joint: JointDistribution, arcs: list[Arcs], constraint: Constraint, points: list[Point]) -> list[Point]:
-    """Move points from the straightened arcs onto the arcs themselves, so that the constraint still holds.
-
-    The constrained rate stays (under equalised odds the FPR), and with it the curve's position is a root.
-    """
-    rate = constraint.rates[0]
-    exact = []
-    for arc, point, by in zip(arcs, points, constraint.coefficients(joint, rate), strict=True):
-        if arc.is_exact or point.tpr - point.fpr <= ON_CURVE:  # on the diagonal, which needs no arc
-            exact.append(point)
-            continue
-        above = arc.highest(by, float(by @ (point.fpr, point.tpr)))
-        exact.append(point if above.tpr - above.fpr >= point.tpr - point.fpr else above)
-    if constraint.name == "equalized_odds":
-        lowest = min(point.tpr for point in exact) + constraint.tolerance
-        return [Point(asked.fpr, min(point.tpr, lowest)) for asked, point in zip(points, exact, strict=True)]
-    return exact
+def _within(group: Group, point: Point) -> Point:
+    """A linear program's rounding must not put a point outside."""
+    fpr = min(point.fpr, 1.0)
+    return Point(fpr, min(point.tpr, roc_of(group).hull_height(fpr)))
 
 
 def least_slope(
-    joint: JointDistribution, family: str, objective: Objective, constraint: Constraint, needed: float
-) -> tuple[float, list[Point]]:
-    """The least slope budget with which curves of a family gain what is needed, and the best points under it.
+    joint: JointDistribution,
+    family: Family,
+    objective: Objective,
+    constraint: Constraint,
+    needed: float,
+    *,
+    inside: Inside = None,
+) -> Chosen | None:
+    """The least slope budget found with which mixes of curves gain what is needed, and the best points under it.
 
-    What is needed must be less than what there is to gain without a budget.
+    None where no slope that floating-point numbers can place is enough, as for a loss of next to nothing.
     """
     rough: dict[float, float] = {}
-    close: dict[float, list[Point]] = {}
+    close: dict[float, Chosen] = {}
 
     def rough_excess(log_slope: float) -> float:
-        found = best_under(joint, family, float(np.exp(log_slope)), objective, constraint, roughly=True)
-        rough[log_slope] = needed - objective.gain(found)
+        slope = float(np.exp(log_slope))
+        found = best_under(joint, family, slope, objective, constraint, roughly=True, inside=inside)
+        rough[log_slope] = needed - objective.gain(found.points)
         return rough[log_slope]
 
     def excess(log_slope: float) -> float:
-        near = list(close.values())[-1] if close else None
-        close[log_slope] = best_under(joint, family, float(np.exp(log_slope)), objective, constraint, near=near)
-        return needed - objective.gain(close[log_slope])
+        near = list(close.values())[-1].points if close else None
+        slope = float(np.exp(log_slope))
+        close[log_slope] = best_under(joint, family, slope, objective, constraint, near=near, inside=inside)
+        return needed - objective.gain(close[log_slope].points)
 
     lo, hi = joint.score_range
     if hi == lo:
-        return float("inf"), best_under(joint, family, np.inf, objective, constraint)
+        return None
+    # Steeper curves than these are no nearer to thresholds.
+    steepest = float(np.log(2 / min(_narrowest(member, family) for member in joint.members)))
     flat, steep = float(np.log(_FLAT / (hi - lo))), float(np.log(4 / (hi - lo)))
     gentle = flat
-    # A curve narrower than every gap between scores traces the ROC itself, so this ends.
     while rough_excess(steep) > 0:
-        gentle, steep = steep, steep + float(np.log(4))
+        if steep > steepest:
+            return None
+        gentle, steep = steep, steep + _STEEPER
     if gentle != flat or rough_excess(flat) > 0:
         gentle, steep = bracketed_root(rough_excess, (gentle, rough[gentle]), (steep, rough[steep]), _ROUGH)
         rate = (rough[gentle] - rough[steep]) / (steep - gentle)
@@ -147,16 +125,26 @@ def least_slope(
         steep, rate = flat, 0.0
     # Then closely, from where the rough answer says that the root is, and a little beyond to have it in a bracket.
     at, value = steep, excess(steep)
-    reach = max(1.25 * abs(value) / rate, _SPARE) if rate > 0 else _ROUGH
+    reach = min(max(1.25 * abs(value) / rate, _SPARE), _STEEPER) if rate > 0 else _ROUGH
     ends = {value > 0: (at, value)}
     while len(ends) < 2 and not (-_SPARE <= value <= 0 or (value <= 0 and at <= flat)):  # noqa: PLR2004 both ends
+        if at > steepest + _STEEPER:
+            return None
         at += reach if value > 0 else -reach
         value = excess(at)
         ends[value > 0] = (at, value)
-        reach *= 4
+        reach = min(4 * reach, _STEEPER)
     if len(ends) == 2:  # noqa: PLR2004 both ends
         _, at = bracketed_root(excess, ends[True], ends[False], 1e-10, enough=_SPARE)
-    return float(np.exp(at)), close[at]
+    return close[at]
+
+
+def _narrowest(group: Group, family: Family) -> float:
+    """The width below which a curve gains nothing by being narrower."""
+    if family.has_path:
+        least = least_width(group, family, np.finfo(float).max)
+        return max(least, min(group.least_gap, group.ends[1] - group.ends[0])) or 1.0
+    return float(np.diff(group.scores).min(initial=1.0))
 
 
 def is_small(joint: JointDistribution) -> bool:
@@ -173,9 +161,9 @@ def gain_bound(
     linear program gives the best gain itself.
     """
     bound, by = _pooled_gain(joint, slope, objective, constraint, achieved), "pooled ROC"
-    if bound > achieved + 1e-9 and is_small(joint):  # the program's own precision
+    if bound > achieved + 1e-9 and np.isfinite(slope) and is_small(joint):  # the program's own precision
         steps = [steps_of(member, slope) for member in joint.members]
-        exact = objective.gain(_best_mixes(joint, steps, objective, constraint))
+        exact = objective.gain(best_mixed(joint, steps, objective, constraint))
         bound, by = min(bound, exact), "linear program"
     return max(bound, achieved), by
 
@@ -195,12 +183,12 @@ def slope_bound(group: Group, point: Point, *, achieved: float, small: bool) -> 
 def _pooled_gain(
     joint: JointDistribution, slope: float, objective: Objective, constraint: Constraint, achieved: float
 ) -> float:
-    """What curves below the pooled ROCs gain at most; smooth bounds are drawn closer around the best points."""
+    """What curves below the pooled ROCs gain at most; sparse bounds are drawn closer around the best points."""
     pool_together(joint.members)
     lines = [upper_bound(member, slope) for member in joint.members]
     before = np.inf
     for look in range(_LOOKS + 1):
-        points = best_reachable(joint, [line.polyline for line in lines], objective, constraint)
+        points = best_below_lines(joint, [line.polyline for line in lines], objective, constraint)
         bound = objective.gain(points)
         # Where the gap has other reasons than how closely the bound is drawn, it will not close.
         settled = before - bound <= _SETTLED * (bound - achieved)
@@ -209,44 +197,3 @@ def _pooled_gain(
         before = bound
         lines = [line.closer(point) for line, point in zip(lines, points, strict=True)]
     return bound
-
-
-def _best_mixes(
-    joint: JointDistribution, steps: list[Steps], objective: Objective, constraint: Constraint
-) -> list[Point]:
-    """The best points of the linear program; the nearest to (0, 1) if the objective is that distance."""
-    if not objective.is_distance:
-        return best_points(joint, steps, objective, constraint)[0]
-
-    def farthest(direction: Floats) -> Floats:
-        by_rate = np.zeros((len(steps), 2))
-        by_rate[0] = direction  # all groups share the point, so that of the first will do
-        point = best_points(joint, steps, replace(objective, by_rate=by_rate, is_distance=False), constraint)[0][0]
-        return np.array([point.fpr, point.tpr])
-
-    # The foot of (0, 1) on a convex set, from its farthest points in the directions that matter.
-    corners = [farthest(np.array([-1.0, 1.0]))]
-    foot = corners[0]
-    for _ in range(_ENOUGH_SUPPORTS):
-        direction = np.array([0.0, 1.0]) - foot
-        corner = farthest(direction)
-        if direction @ (corner - foot) <= 1e-11:  # noqa: PLR2004 no corner is nearer
-            break
-        corners.append(corner)
-        foot = _foot(corners)
-    return [Point(float(foot[0]), float(foot[1]))] * len(steps)
-
-
-def _foot(corners: list[Floats]) -> Floats:
-    """The point nearest to (0, 1) on the segments between corners."""
-    best = corners[0]
-    perfect = np.array([0.0, 1.0])
-    for i, a in enumerate(corners):
-        for b in corners[:i]:
-            along = b - a
-            length = along @ along
-            share = np.clip((perfect - a) @ along / length, 0, 1) if length > 0 else 0.0
-            foot = a + share * along
-            if np.linalg.norm(perfect - foot) < np.linalg.norm(perfect - best):
-                best = foot
-    return best

@@ -37,7 +37,7 @@ class Certificate:
     objective_bound: float
     """What no rising curves within the slope budget can better."""
     unlimited: float
-    """The best of the same family of curves without a slope budget."""
+    """The best that rising curves of any kind do without a slope budget."""
     smaller_is_better: bool
     bound_by: str
     """How the bounds were proven: "linear program" or "pooled ROC"."""
@@ -56,6 +56,8 @@ class Certificate:
     people: tuple[tuple[float, float, float, float], ...] = ()
     """Of each group: the weight of its negatives and of its positives, and their mean scores. Who has other people can
     tell by these."""
+    mixes: tuple[str, ...] = ()
+    """The groups whose curve is a mix of two: no single curve of the family was found within the slope budget."""
 
     @property
     def points(self) -> Mapping[str, Point]:
@@ -86,8 +88,21 @@ class Certificate:
         return max(max(abs(a.fpr - r.fpr), abs(a.tpr - r.tpr)) for a, r in pairs)
 
     @property
+    def difference(self) -> float:
+        """The largest difference between two groups in a constrained rate, recomputed."""
+        fpr, tpr = np.array([[point.fpr, point.tpr] for point in self.reached]).T
+        counts = np.array([figures[:2] for figures in self.people]) if self.people else np.ones((fpr.size, 2))
+        rates = {
+            "equalized_odds": (fpr, tpr),
+            "demographic_parity": ((counts[:, 0] * fpr + counts[:, 1] * tpr) / counts.sum(axis=1),),
+            "true_positive_rate_parity": (tpr,),
+            "false_negative_rate_parity": (tpr,),
+        }.get(self.constraints, (fpr,))
+        return float(max(np.ptp(rate) for rate in rates))
+
+    @property
     def loss(self) -> float:
-        """How much of the objective was given up: the family's best without a slope budget, less this policy."""
+        """How much of the objective was given up: the best without a slope budget, less this policy."""
         return self._worse(self.objective, self.unlimited)
 
     @property
@@ -124,9 +139,15 @@ class Certificate:
             f"{self.objective_bound:.6f} ({self.bound_by}), so at most {self.gap:.2g} is missed."
         )
         lines.append(
-            f"Against the best of the same curves without a slope budget, {self.unlimited:.6f}, "
+            f"Against the best of all rising curves without a slope budget, {self.unlimited:.6f}, "
             f"{self.loss:.2g} is given up."
         )
+        if self.mixes:
+            who = ", ".join(self.mixes)
+            lines.append(
+                f"A mix of two curves: {who}. No single curve of the family was found that meets the point within the "
+                "budget; a mix of two rises, and is as gentle and as smooth."
+            )
         slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
         told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
         lines.append(f"Proven: largest slopes, and what no rising curve through the same point can fall below: {told}.")

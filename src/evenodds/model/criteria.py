@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import OptionError, UnreachableError
+from evenodds.errors import OptionError
 from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
-from evenodds.model.curves import CERTAIN, is_random, layout
+from evenodds.model.curves import CERTAIN, is_random
+from evenodds.model.families import Family
 from evenodds.model.pooling import is_least_slope
-from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
+from evenodds.model.solutions import Meeting, Path
 
 __all__ = [
     "CRITERIA",
@@ -44,7 +45,10 @@ CRITERIA = tuple(WHEN_TO_USE)
 _TIE = 1e-9  # measures this close (relative) are equal; where thresholds lie beyond the scores, many p tie
 _FIRST_LOOK = 9  # steps of the first grid to each side of p = 1/2
 _DENSE = 60  # the same where groups are compared with each other
-_VALLEYS = 3  # how many local minima of the first look are followed to their bottom
+_VALLEYS = 5  # how many local minima of the first look are followed to their bottom
+_PROMISES = 6  # times that stretches between scores are looked at more closely
+_TRIED = 24  # stretches at a time
+_MANY = 4096  # stretches that are looked at
 _FINEST = 1e-8  # the step in p at which the search ends
 _BESIDE = 1e-3  # a step in p to see whether p = 1/2 is the bottom
 _SETTLED = 3  # rounds without a better p after which it is at a kink
@@ -56,8 +60,8 @@ Allowed = Callable[[Path], NDArray[np.bool_]]
 
 def chosen_curves(
     meetings: Sequence[Meeting], criterion: str, *, steepest: float = np.inf, inside: tuple[float, float] | None = None
-) -> list[Path]:
-    """One curve for each meeting, as a path of one entry.
+) -> list[Path | None]:
+    """One curve for each meeting, as a path of one entry; None where no single curve of the family meets the point.
 
     Parameters
     ----------
@@ -65,12 +69,11 @@ def chosen_curves(
     criterion : str
         One of `CRITERIA`.
     steepest : float
-        No curve may be steeper, where there is a choice.
+        No curve may be steeper.
     inside : (lo, hi), optional
         Every threshold must lie between these scores (upward scale).
     """
-    family = meetings[0].family
-    budget, steepest = steepest, steepest * (1 + _ROUNDING)
+    steepest = steepest * (1 + _ROUNDING)
 
     def allowed(path: Path) -> NDArray[np.bool_]:
         ok = path.found & (path.lipschitz <= steepest)
@@ -79,43 +82,38 @@ def chosen_curves(
             ok &= (path.t0 >= inside[0] - room) & (path.t1 <= inside[1] + room)
         return np.asarray(ok)
 
-    def least(meeting: Meeting, measure: Measure, *, prune: bool = False) -> Path:
-        try:
-            return _least(meeting, measure, budget, allowed, prune=prune)
-        except UnreachableError:
-            touching = meeting.at_slope(budget) if np.isfinite(budget) else None
-            if touching is None or not allowed(touching)[0]:
-                raise
-            return touching
-
     if criterion in JOINT_CRITERIA:
-        gentle = [least(meeting, lambda some: some.lipschitz) for meeting in meetings]
+        gentle = [_least(meeting, lambda some: some.lipschitz, steepest, allowed) for meeting in meetings]
         return _even(meetings, gentle, criterion, steepest, allowed)
-    if criterion == "smoothest" and family == "quadratic":
-        return [_only_half(meeting, steepest, allowed) for meeting in meetings]
+    if criterion == "fewest_randomized":
+        return [_fewest(meeting, steepest, allowed) for meeting in meetings]
+    if criterion == "smoothest" and meetings[0].family.smooth_p() is not None:
+        return [_only_smooth(meeting, steepest, allowed) for meeting in meetings]
     prune = criterion == "gentlest" and inside is None
-    return [least(meeting, _measure(criterion, meeting), prune=prune) for meeting in meetings]
+    steps = _DENSE if criterion == "robust" else _FIRST_LOOK  # jagged scores make many valleys of what is summed there
+    return [
+        _least(meeting, _measure(criterion, meeting), steepest, allowed, prune=prune, steps=steps)
+        for meeting in meetings
+    ]
 
 
-def check_criterion(criterion: str, family: str) -> None:
+def check_criterion(criterion: str, family: Family) -> None:
     """Refuse a criterion that has no meaning for a family."""
-    one = f"{'an' if family == 'optimal' else 'a'} {family} curve"
-    if criterion == "smoothest" and family not in ("quadratic", "cubic", "quartic"):
+    smooth = family.smooth_p()
+    if criterion == "smoothest" and smooth is not None and not smooth.size:
         msg = (
-            f"criterion='smoothest' compares curves without kinks, and {one} has some. "
+            f"criterion='smoothest' compares curves without kinks, and {family.with_article} has some. "
             "Allowed with it: curve='cubic', 'quartic', or 'quadratic' (at p = 1/2)."
         )
         raise OptionError(msg)
-    if criterion != "gentlest" and family == "optimal":
-        msg = f"criterion={criterion!r} chooses along a path, and {one} has none. Allowed: 'gentlest'."
+    if criterion != "gentlest" and not family.has_path and family.is_continuous:
+        msg = f"criterion={criterion!r} chooses along a path, and {family.with_article} has none. Allowed: 'gentlest'."
         raise OptionError(msg)
 
 
 def _measure(criterion: str, meeting: Meeting) -> Measure:
     if criterion == "robust":
         return lambda path: score_sensitivity(path, meeting)
-    if criterion == "fewest_randomized":
-        return lambda path: randomized_share(path, meeting)
     if criterion == "smoothest":
         return roughness
     return lambda path: path.lipschitz
@@ -126,14 +124,8 @@ def _measure(criterion: str, meeting: Meeting) -> Measure:
 
 def roughness(path: Path) -> Floats:
     """The integral of the squared second derivative: 12 (p^2/q^3 + q^2/p^3) / D^3 for the cubic, for example."""
-    p, q = path.p, 1 - path.p
-    if path.family == "quartic":
-        c2, c3, c4 = 60 * p - 24, 168 - 360 * p, 360 * p - 180
-        unit = c2**2 + c2 * c3 + (c3**2 + 2 * c2 * c4) / 3 + c3 * c4 / 2 + c4**2 / 5
-    else:
-        unit = (4.0 if path.family == "quadratic" else 12.0) * (p**2 / q**3 + q**2 / p**3)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.isinf(path.t0), 0.0, unit / (path.t1 - path.t0) ** 3)
+        return np.where(np.isinf(path.t0), 0.0, path.family.unit_roughness(path.p) / (path.t1 - path.t0) ** 3)
 
 
 def score_sensitivity(path: Path, meeting: Meeting) -> Floats:
@@ -150,7 +142,7 @@ def score_sensitivity(path: Path, meeting: Meeting) -> Floats:
     change = np.full(path.p.shape, np.nan)
     ramps = np.flatnonzero(path.found & (path.t1 > path.t0))
     t0, t1, p = path.t0[ramps], path.t1[ramps], path.p[ramps]
-    ahead, behind = (everybody.expectation(layout(path.family, t0 + s, t1 + s, p))[:, 0] for s in (-d, d))
+    ahead, behind = (everybody.expectation(path.family.layout(t0 + s, t1 + s, p))[:, 0] for s in (-d, d))
     change[ramps] = ahead - behind
     steps = np.flatnonzero(path.found & (path.t1 == path.t0))
     for i in steps:
@@ -167,7 +159,7 @@ def randomized_share(path: Path, meeting: Meeting) -> Floats:
     before = np.append(0.0, np.cumsum(meeting.group.negatives + meeting.group.positives)) / meeting.group.total
     share = np.full(path.p.shape, np.nan)
     known = np.flatnonzero(path.found)
-    if path.family == "fixed":
+    if not path.family.is_continuous:
         curve = path.curve(0)
         own = curve(scores if curve.orientation == "positive" else -scores)
         return np.array([float(np.diff(before)[is_random(own)].sum())])
@@ -182,8 +174,16 @@ def randomized_share(path: Path, meeting: Meeting) -> Floats:
 # -- the search for one group ------------------------------------------------------------------------------------------
 
 
-def _least(meeting: Meeting, measure: Measure, budget: float, allowed: Allowed, *, prune: bool = False) -> Path:
-    """The allowed curve at which a measure is least, as a path of one entry.
+def _least(
+    meeting: Meeting,
+    measure: Measure,
+    steepest: float,
+    allowed: Allowed,
+    *,
+    prune: bool = False,
+    steps: int = _FIRST_LOOK,
+) -> Path | None:
+    """The allowed curve at which a measure is least, as a path of one entry; None where there is none.
 
     A first look over the whole range of p finds the valleys, and the deepest are followed to their bottom by ever
     smaller steps. The bottom is searched for once more from the widest curve down, so that no wider solution at the
@@ -191,11 +191,9 @@ def _least(meeting: Meeting, measure: Measure, budget: float, allowed: Allowed, 
     """
     single = meeting.single()
     if single is not None:
-        return single
-    p, steepest = p_grid(meeting.family, _FIRST_LOOK), budget * (1 + _ROUNDING)
+        return single if allowed(single)[0] else None
+    p = meeting.family.p_grid(steps)
     half = meeting.path(np.array([0.5]), steepest) if prune else None
-    if half is not None and not len(half) and np.isfinite(budget):
-        half = meeting.at_slope(budget)
     if half is not None and len(half):
         slope, floor = float(half.lipschitz[0]), meeting.slope_floor
         if slope <= floor * (1 + _ROUNDING) or (not floor and is_least_slope(meeting.group, meeting.point, slope)):
@@ -208,7 +206,7 @@ def _least(meeting: Meeting, measure: Measure, budget: float, allowed: Allowed, 
         path = meeting.path(p, steepest)
     value = _judged(path, measure, allowed)
     if not np.isfinite(value).any():
-        raise UnreachableError(_why_not(meeting, path, steepest))
+        return None
     beside = np.concatenate([[np.inf], value, [np.inf]]) * (1 + _TIE)
     valleys = np.flatnonzero((value <= beside[:-2]) & (value <= beside[2:]) & np.isfinite(value))
     # Of valleys that are equally deep, those nearest to p = 1/2 come first.
@@ -217,6 +215,60 @@ def _least(meeting: Meeting, measure: Measure, budget: float, allowed: Allowed, 
     bottoms = _bottoms(meeting, lambda some: _judged(some, measure, allowed), path, deepest)
     found = meeting.path(bottoms.p, steepest).joined(bottoms)
     return found.at(_best(found, _judged(found, measure, allowed)))
+
+
+def _fewest(meeting: Meeting, steepest: float, allowed: Allowed) -> Path | None:
+    """The allowed curve that leaves the fewest people to chance, of several the gentlest.
+
+    The share is a step function of p: it changes where a threshold passes a score. So the path is looked at between
+    the p at which its thresholds, interpolated, pass one, and closer where that promises fewer.
+    """
+    single = meeting.single()
+    if single is not None:
+        return single if allowed(single)[0] else None
+    path = meeting.path(meeting.family.p_grid(_DENSE), steepest)
+    path = path.among(allowed(path))
+    if not len(path):
+        return None
+    for _ in range(_PROMISES):
+        best = path.at(_best(path, randomized_share(path, meeting)))
+        p, promised = _between_scores(path, meeting)
+        least = float(randomized_share(best, meeting)[0])
+        worth = np.flatnonzero(promised < least - CERTAIN)
+        near = np.abs(p - best.p[0])
+        # As few people as now, but gentler, are to be had beside the best.
+        tied = np.flatnonzero(promised <= least + CERTAIN)
+        tried = np.union1d(worth[np.argsort(promised[worth])[:_TRIED]], tied[np.argsort(near[tied])[:_TRIED]])
+        more = np.setdiff1d(p[tried], path.p)
+        if not more.size:
+            break
+        found = meeting.follow(path, more, steepest)
+        path = path.joined(found.among(allowed(found)))
+    return path.at(_best(path, randomized_share(path, meeting)))
+
+
+def _between_scores(path: Path, meeting: Meeting) -> tuple[Floats, Floats]:
+    """Some p between those of a path, one for each stretch in which no threshold passes a score, and the share there.
+
+    Thresholds are interpolated, so the shares are promises.
+    """
+    scores = meeting.group.scores
+    before = np.append(0.0, np.cumsum(meeting.group.negatives + meeting.group.positives)) / meeting.group.total
+    passed = []
+    for t in (path.t0, path.t1):
+        lo, hi = np.minimum(t[:-1], t[1:]), np.maximum(t[:-1], t[1:])
+        first, last = np.searchsorted(scores, lo, "right"), np.searchsorted(scores, hi, "left")
+        cell = np.repeat(np.arange(lo.size), np.maximum(last - first, 0))
+        at = np.arange(cell.size) - np.repeat(np.cumsum(np.maximum(last - first, 0)) - (last - first).clip(0), (last - first).clip(0))
+        score = scores[first[cell] + at]
+        share = (score - t[cell]) / (t[cell + 1] - t[cell])
+        passed.append(path.p[cell] + share * (path.p[cell + 1] - path.p[cell]))
+    events = np.unique(np.concatenate([path.p, *passed]))
+    p = (events[1:] + events[:-1]) / 2
+    p = p[:: max(1, p.size // _MANY)]
+    t0, t1 = np.interp(p, path.p, path.t0), np.interp(p, path.p, path.t1)
+    inside = before[np.searchsorted(scores, t1, "left")] - before[np.searchsorted(scores, t0, "right")]
+    return p, np.maximum(inside, 0.0)
 
 
 def _is_sharp_bottom(meeting: Meeting, half: Path) -> bool:
@@ -231,7 +283,7 @@ def _judged(path: Path, measure: Measure, allowed: Allowed) -> Floats:
 
 def _bottoms(meeting: Meeting, judge: Measure, path: Path, valleys: NDArray[np.intp]) -> Path:
     """Follow valleys down, side by side, from their lowest points on the first grid."""
-    lo, hi = search_limits(meeting.family)
+    lo, hi = meeting.family.search_limits
     step = float(path.p[1] - path.p[0])
     known = path
     bottoms = [path.at(int(valley)) for valley in valleys]
@@ -268,62 +320,50 @@ def _best(path: Path, value: Floats) -> int:
     return int(ties[np.argmin(np.abs(path.p[ties] - 0.5))])
 
 
-def _only_half(meeting: Meeting, steepest: float, allowed: Allowed) -> Path:
-    """The quadratic is smooth at p = 1/2 only."""
-    path = meeting.single() or meeting.path(np.array([0.5]), steepest)
-    if not allowed(path)[0] and meeting.single() is None:
-        raise UnreachableError(_why_not(meeting, path, steepest))
-    return path
-
-
-def _why_not(meeting: Meeting, path: Path, steepest: float) -> str:
-    point, roc = meeting.point, meeting.roc
-    start = (
-        f"Group {meeting.group.key!r} cannot reach the target (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with a "
-        f"{meeting.family} curve"
-    )
-    above = point.tpr - roc.height(point.fpr)
-    if above > 0 and not len(path):
-        return (
-            f"{start}: it lies {above:.3g} above the group's ROC, in a dent that only a mix of thresholds bridges. "
-            "Hint: curve='fixed' or 'optimal' reaches it."
-        )
-    if len(path):
-        return (
-            f"{start} whose thresholds stay inside the score range. "
-            "Hint: allow a larger slope, or give up keep_individual_odds."
-        )
-    needed = meeting.path(np.array([0.5])).lipschitz[0]
-    return (
-        f"{start} of slope at most {steepest:.6g}: at p = 1/2 it needs {needed:.6g}, {needed - steepest:.3g} more. "
-        "Hint: raise max_slope, or let the target be chosen."
-    )
+def _only_smooth(meeting: Meeting, steepest: float, allowed: Allowed) -> Path | None:
+    """For a family that is smooth at some p only, as the quadratic at p = 1/2: the gentlest of these."""
+    smooth = meeting.family.smooth_p()
+    path = meeting.single() or meeting.path(np.zeros(0) if smooth is None else smooth, steepest)
+    value = _judged(path, lambda some: some.lipschitz, allowed)
+    return path.at(_best(path, value)) if allowed(path).any() else None
 
 
 # -- the search for all groups together --------------------------------------------------------------------------------
 
 
 def _even(
-    meetings: Sequence[Meeting], gentle: Sequence[Path], criterion: str, steepest: float, allowed: Allowed
-) -> list[Path]:
+    meetings: Sequence[Meeting], gentle: Sequence[Path | None], criterion: str, steepest: float, allowed: Allowed
+) -> list[Path | None]:
     """Least difference of a measure between the groups, then the least measure.
 
-    Groups that have but one curve, and for slopes an infinite one, cannot be evened out: their curve stays.
+    Groups that have but one curve, and for slopes an infinite one, cannot be evened out: their curve stays. Those that
+    no single curve serves are left out.
     """
-    paths = list(gentle)
-    for i, meeting in enumerate(meetings):
-        if meeting.single() is None:
-            path = meeting.path(p_grid(meeting.family, _DENSE), steepest)
-            paths[i] = path.among(allowed(path)).joined(gentle[i])
+    result: list[Path | None] = [None] * len(meetings)
+    served = [i for i, path in enumerate(gentle) if path is not None]
+    paths = []
+    for i in served:
+        path = gentle[i]
+        assert path is not None  # noqa: S101 just looked
+        if meetings[i].single() is None:
+            dense = meetings[i].path(meetings[i].family.p_grid(_DENSE), steepest)
+            path = dense.among(allowed(dense)).joined(path)
+        paths.append(path)
+    if not served:
+        return result
+    among = [meetings[i] for i in served]
     if criterion == "even_slopes":
-        return _even_slopes(meetings, paths, allowed)
-    values = [randomized_share(path, meeting) for path, meeting in zip(paths, meetings, strict=True)]
-    lo, hi = _narrowest_window(values)
-    chosen = []
-    for path, value in zip(paths, values, strict=True):
-        inside = np.flatnonzero((value >= lo) & (value <= hi))
-        chosen.append(path.at(int(inside[_best(path.among(inside), value[inside])])))
-    return chosen
+        chosen = _even_slopes(among, paths, allowed)
+    else:
+        values = [randomized_share(path, meeting) for path, meeting in zip(paths, among, strict=True)]
+        lo, hi = _narrowest_window(values)
+        chosen = []
+        for path, value in zip(paths, values, strict=True):
+            inside = np.flatnonzero((value >= lo) & (value <= hi))
+            chosen.append(path.at(int(inside[_best(path.among(inside), value[inside])])))
+    for i, path in zip(served, chosen, strict=True):
+        result[i] = path
+    return result
 
 
 def _narrowest_window(values: Sequence[Floats]) -> tuple[float, float]:

@@ -14,24 +14,29 @@ from numpy.typing import ArrayLike
 from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError, one_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import SolverError
-from evenodds.model.budget import best_under, best_within, gain_bound, is_small, least_slope, slope_bound
+from evenodds.model.budget import Chosen, best_under, gain_bound, is_small, least_slope, slope_bound
 from evenodds.model.certificate import Certificate
-from evenodds.model.criteria import CRITERIA, check_criterion, chosen_curves
-from evenodds.model.curves import CONTINUOUS, FAMILIES, PUBLISHED, Curve
-from evenodds.model.goals import Constraint, Cost, Objective, constraint_of, objective_of
+from evenodds.model.criteria import chosen_curves
+from evenodds.model.curves import Curve
+from evenodds.model.families import PUBLISHED, Family, family_of
+from evenodds.model.goals import Cost, Objective, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.mix import gentlest_mix
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.pooling import pool_together
+from evenodds.model.reach import least_width, reach_inside, reach_of
+from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
 from evenodds.model.roc import Point, roc_of
-from evenodds.model.solutions import Meeting, Path, p_grid, search_limits
-from evenodds.model.target import TargetLike, check_reach, chosen_target
+from evenodds.model.solutions import Meeting, Path
+from evenodds.model.target import check_reach, chosen_target
 
-__all__ = ["DEFAULT_MAX_LOSS", "SMALL_GROUP", "Solutions", "fit", "fitted_curves", "solutions", "weaknesses"]
+__all__ = ["SMALL_GROUP", "Solutions", "fit", "fitted_curves", "solutions", "weaknesses"]
 
-DEFAULT_MAX_LOSS = 0.005
 _MATERIAL = 1e-8  # a residual that rounding alone does not explain
+_BROKEN = 1e-6  # a promise that is missed by more is broken
+_PROGRAM = 1e-6  # a linear program's own tolerance of slopes
 SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
 
@@ -72,9 +77,9 @@ def fit(
     max_slope : float, optional
         A budget on every group's largest slope.
     max_loss : float, optional
-        Give up at most this much of the objective, measured from the same family without a budget, to make the
-        steepest curve as gentle as it can be; 0 is the unlimited optimum, at which some group may keep a hard
-        threshold. Without max_slope and target it is 0.005.
+        Give up at most this much of the objective, measured from the best without a budget, which is the same for all
+        families, to make the steepest curve as gentle as it can be; 0 is that best itself, at which some group may
+        keep a hard threshold. Without max_slope and target it is 0.005.
     target : (fpr, tpr) or "baseline", optional
         An explicit point for equalised odds; "baseline" is the paper's rule, the best single threshold of the group
         whose best single threshold lies farthest from (0, 1). No budget applies then, unless max_slope is given.
@@ -96,8 +101,7 @@ def fit(
     {'asian': 0.0365, 'black': 0.1, 'hispanic': 0.0736, 'white': 0.0234}
     """
     check_joint(joint)
-    solved = _solve(
-        joint,
+    request = Request.of(
         constraints=constraints,
         objective=objective,
         tolerance=tolerance,
@@ -108,117 +112,133 @@ def fit(
         target=target,
         keep_individual_odds=keep_individual_odds,
     )
+    solved = _solve(joint, request)
     _warn_of_weak_groups(joint)
     certificate = _certified(joint, solved)
-    if certificate.residual > _MATERIAL:
-        text = (
-            f"The rates miss their points by up to {certificate.residual:.1e}: the scores vary too little compared "
-            "with their size for thresholds to be exact. Hint: subtract a constant from the scores."
-        )
-        warnings.warn(text, EvenoddsWarning, stacklevel=2)
+    _check_promises(request, certificate)
     return Policy(joint.groups, solved.curves, joint.score_range, joint.orientation, certificate)
 
 
 def fitted_curves(joint: JointDistribution, options: Mapping[str, Any]) -> tuple[Curve, ...]:
     """The curves of a fit without its certificate and its warnings, for those who fit many times."""
-    return _solve(joint, **{**(fit.__kwdefaults__ or {}), **options}).curves
+    return _solve(joint, Request.of(**options)).curves
 
 
 @dataclass(frozen=True, eq=False)
 class _Solved:
     """Points and curves through them, with all that a certificate needs to judge them."""
 
+    request: Request
     people: JointDistribution
     """Those that were searched: their scores are near 0."""
-    constraint: Constraint
     goal: Objective
     slope: float
     points: Sequence[Point]
     curves: tuple[Curve, ...]
     unlimited: float
     """What there is to gain without a slope budget."""
-    asked: Mapping[str, Any]
-    """Options that the certificate repeats."""
 
 
-def _solve(
-    joint: JointDistribution,
-    *,
-    constraints: str,
-    objective: str | Cost,
-    tolerance: float,
-    curve: str,
-    criterion: str,
-    max_slope: float | None,
-    max_loss: float | None,
-    target: TargetLike | None,
-    keep_individual_odds: bool,
-) -> _Solved:
-    """From options to curves: see `fit`."""
+def _solve(joint: JointDistribution, request: Request) -> _Solved:
+    """From a request to curves."""
     joint, moved_by = joint.near_zero()
-    family = one_of("curve", curve, FAMILIES)
-    one_of("criterion", criterion, CRITERIA)
-    constraint = constraint_of(constraints, tolerance)
-    goal = objective_of(objective, joint, constraint)
-    loss = _checked_budget(family, constraint, max_slope, max_loss, target)
-    _check_family_options(family, criterion, keep_individual_odds=keep_individual_odds)
-
-    unlimited = best_under(joint, family, np.inf, goal, constraint)
-    if max_slope is None and target is None and loss > 0:
-        slope, points = least_slope(joint, family, goal, constraint, goal.gain(unlimited) - loss)
-        needed = slope
-    else:
-        slope = float("inf") if max_slope is None else float(max_slope)
-        needed, points = (slope, unlimited) if np.isinf(slope) else best_within(joint, family, slope, goal, constraint)
-    if target is not None:
-        needed, points = slope, [chosen_target(joint, target)] * len(joint.members)
-    inside = joint.score_range if keep_individual_odds else None
-    curves = _curves_through(joint, family, points, criterion, needed, inside)
-    asked = {
-        "criterion": criterion,
-        "max_loss": loss if max_slope is None and target is None else None,
-        "costs": objective.scaled if isinstance(objective, Cost) else None,
-        "keep_individual_odds": bool(keep_individual_odds),
-        "target_given": target is not None,
-    }
-    moved = tuple(curve.moved(moved_by) for curve in curves) if moved_by else tuple(curves)
-    return _Solved(joint, constraint, goal, slope, points, moved, goal.gain(unlimited), asked)
+    goal = objective_of(request.objective, joint)
+    unlimited = best_under(joint, request.family, np.inf, goal, request.constraint)
+    gain = goal.gain(unlimited.points)
+    chosen = _chosen(joint, request, goal, unlimited)
+    curves = _curves_through(joint, request, chosen)
+    if request.keep_individual_odds and None in curves:
+        if isinstance(request.budget, GivenPoint):
+            raise UnreachableError(_why_not_inside(joint, curves))
+        chosen = _chosen_inside(joint, request, goal, gain)
+        curves = _curves_through(joint, request, chosen)
+    found = [curve for curve in curves if curve is not None]
+    if len(found) < len(curves):
+        raise UnreachableError(_why_not(joint, request, chosen, curves.index(None)))
+    moved = tuple(curve.moved(moved_by) if moved_by else curve for curve in found)
+    slope = request.budget.slope if isinstance(request.budget, (SlopeBudget, GivenPoint)) else chosen.slope
+    return _Solved(request, joint, goal, slope, chosen.points, moved, gain)
 
 
-def _curves_through(
-    joint: JointDistribution,
-    family: str,
-    points: Sequence[Point],
-    criterion: str,
-    slope: float,
-    inside: tuple[float, float] | None,
-) -> list[Curve]:
-    """A curve for each group through its point, within the slope budget and the score range."""
-    for member, point in zip(joint.members, points, strict=True):
-        check_reach(member.key, roc_of(member), point)
-    if family == "optimal":
-        return [_optimal(joint, member, point, slope) for member, point in zip(joint.members, points, strict=True)]
+def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimited: Chosen) -> Chosen:
+    """A point for each group, as the budget asks for."""
+    family, budget, constraint = request.family, request.budget, request.constraint
+    if isinstance(budget, GivenPoint):
+        point = chosen_target(joint, budget.target)
+        for member in joint.members:
+            check_reach(member.key, roc_of(member), point)
+        reaches = None
+        if family.has_path:
+            reaches = [reach_of(member, family, budget.slope).refined(point) for member in joint.members]
+        return Chosen(budget.slope, [point] * len(joint.members), reaches)
+    if isinstance(budget, SlopeBudget):
+        return best_under(joint, family, budget.slope, goal, constraint)
+    if isinstance(budget, LossBudget):
+        needed = goal.gain(unlimited.points) - budget.loss
+        return least_slope(joint, family, goal, constraint, needed) or unlimited
+    return unlimited
+
+
+def _chosen_inside(joint: JointDistribution, request: Request, goal: Objective, unlimited: float) -> Chosen:
+    """The same where thresholds are bound to the score range, and the best points of all do not allow that."""
+    family, budget, constraint = request.family, request.budget, request.constraint
+    inside = _upward_range(joint)
+    steepest = 1 / min(least_width(member, family, np.finfo(float).max) for member in joint.members)
+    slope = budget.slope if isinstance(budget, SlopeBudget) else steepest
+    try:
+        best = best_under(joint, family, slope, goal, constraint, inside=inside)
+    except SolverError:
+        raise UnreachableError(_nothing_in_common(joint, request, slope)) from None
+    if not isinstance(budget, LossBudget):
+        return best
+    if goal.gain(best.points) < unlimited - budget.loss:
+        lost = unlimited - goal.gain(best.points)
+        msg = (
+            f"keep_individual_odds=True costs {lost:.3g} of {goal.name} at least, more than max_loss={budget.loss:g}. "
+            f"Hint: max_loss={lost * 1.01:.2g}, or give up keep_individual_odds."
+        )
+        raise UnreachableError(msg)
+    return least_slope(joint, family, goal, constraint, unlimited - budget.loss, inside=inside) or best
+
+
+def _upward_range(joint: JointDistribution) -> tuple[float, float]:
+    """The score range on the scale on which a higher score speaks for a yes."""
+    lo, hi = joint.score_range
+    return (lo, hi) if joint.orientation == "positive" else (-hi, -lo)
+
+
+def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) -> list[Curve | None]:
+    """A curve for each group through its point, within the slope budget and the score range; None where there is none.
+
+    A single curve of the family is taken where one does, and the gentlest mix of two where none does.
+    """
+    family, slope = request.family, chosen.slope
+    if not family.has_path and family.is_continuous:
+        return [
+            _optimal(joint, member, point, slope)
+            for member, point in zip(joint.members, chosen.points, strict=True)
+        ]
     pool_together(joint.members)
     meetings = [
         Meeting(member, family, point, joint.orientation, hard=bool(np.isinf(slope)))
-        for member, point in zip(joint.members, points, strict=True)
+        for member, point in zip(joint.members, chosen.points, strict=True)
     ]
-    upward = inside if inside is None or joint.orientation == "positive" else (-inside[1], -inside[0])
-    paths = chosen_curves(meetings, criterion, steepest=slope, inside=upward)
-    curves = [path.curve(0) for path in paths]
-    for member, found in zip(joint.members, curves, strict=True):
-        if inside is not None and (found.is_threshold or found.is_constant):
-            what = "a single threshold" if found.is_threshold else "a lottery"
-            msg = (
-                f"Group {member.key!r} meets its point only by {what}, whose odds do not run from 0 to 1. "
-                "Hint: give up keep_individual_odds, or let a slope budget choose the point."
-            )
-            raise UnreachableError(msg)
-        _check_slope(member.key, found, slope)
+    inside = _upward_range(joint) if request.keep_individual_odds else None
+    paths = chosen_curves(meetings, request.criterion, steepest=slope, inside=inside)
+    curves: list[Curve | None] = []
+    for i, (member, path) in enumerate(zip(joint.members, paths, strict=True)):
+        if path is not None:
+            curves.append(path.curve(0))
+            continue
+        reach = chosen.reaches[i] if chosen.reaches is not None else reach_of(member, family, slope)
+        if inside is not None and reach.rising:
+            reach = reach_inside(member, family, slope, inside)
+        point = chosen.points[i]
+        curves.append(gentlest_mix(family, point, reach, slope, joint.orientation, inside=inside))
     return curves
 
 
-def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float) -> Curve:
+def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float) -> Curve | None:
     """The linear program's gentlest curve through a point."""
     try:
         odds, _ = gentlest_steps(member, point)
@@ -229,35 +249,66 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
         odds, _ = gentlest_steps(member, nearer)
     sign = 1.0 if joint.orientation == "positive" else -1.0
     found = Curve.through(sign * member.scores, odds, orientation=joint.orientation)
-    _check_slope(member.key, found, slope)
-    return found
+    return found if found.lipschitz <= slope * (1 + _PROGRAM) else None
 
 
-def _check_slope(group: str, curve: Curve, slope: float) -> None:
-    if curve.lipschitz > slope * (1 + 1e-6):  # the program's own tolerance; the families keep 1e-9
-        needed = "a jump" if np.isinf(curve.lipschitz) else f"a slope of {curve.lipschitz:.6g}"
-        msg = f"Group {group!r} needs {needed} to reach its point, more than max_slope={slope:.6g}."
-        raise UnreachableError(msg)
+def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:
+    """What to say of a group that does not reach its point within the slope budget."""
+    member, point = joint.members[which], chosen.points[which]
+    least = slope_bound(member, point, achieved=np.inf, small=is_small(joint))
+    return (
+        f"Group {member.key!r} cannot reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
+        f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}: no rising curve "
+        f"does with less than {least:.6g}. Hint: raise max_slope, or let the target be chosen."
+    )
+
+
+def _why_not_inside(joint: JointDistribution, curves: Sequence[Curve | None]) -> str:
+    group = joint.groups[list(curves).index(None)]
+    return (
+        f"Group {group!r} cannot meet the target with thresholds inside the score range. "
+        "Hint: let the target be chosen, or give up keep_individual_odds."
+    )
+
+
+def _nothing_in_common(joint: JointDistribution, request: Request, slope: float) -> str:
+    """Which group stands in the way of a common point with thresholds inside the score range."""
+    goal, inside = objective_of("balanced_accuracy_score", joint), _upward_range(joint)
+    guilty = []
+    for left_out in joint.members if len(joint.members) > 1 else ():
+        others = replace(joint, members=tuple(m for m in joint.members if m is not left_out))
+        goal = objective_of("balanced_accuracy_score", others)
+        try:
+            best_under(others, request.family, slope, goal, request.constraint, inside=inside)
+        except SolverError:
+            continue
+        guilty.append(repr(left_out.key))
+    who = f"Group {' or '.join(guilty)} stands" if guilty else f"More than one of {', '.join(map(repr, joint.groups))} stand"
+    budget = f" of slope at most {slope:.6g}" if isinstance(request.budget, SlopeBudget) else ""
+    return (
+        f"No point is left that all groups reach by curves{budget} with thresholds inside the score range: {who} in the "
+        "way. Hint: allow a larger slope or a tolerance, or give up keep_individual_odds."
+    )
 
 
 def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     """Recompute everything from the final curves, and bound it."""
-    constraint, goal, slope = solved.constraint, solved.goal, solved.slope
+    request, goal, slope = solved.request, solved.goal, solved.slope
     points, curves = solved.points, solved.curves
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
     gain = goal.gain(reached)
-    bound, by = gain_bound(solved.people, slope, goal, constraint, achieved=gain)
+    bound, by = gain_bound(solved.people, slope, goal, request.constraint, achieved=gain)
     small = is_small(joint)
     bounds = tuple(
         slope_bound(member, point, achieved=c.lipschitz, small=small)
         for member, point, c in zip(solved.people.members, points, curves, strict=True)
     )
     return Certificate(
-        constraints=constraint.name,
-        tolerance=constraint.tolerance,
+        constraints=request.constraint.name,
+        tolerance=request.constraint.tolerance,
         objective_name=goal.name,
         max_slope=slope,
-        target=points[0] if constraint.one_point else None,
+        target=points[0] if request.constraint.one_point else None,
         groups=joint.groups,
         asked=tuple(points),
         reached=reached,
@@ -270,8 +321,35 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         bound_by=by,
         resolution=joint.resolution,
         people=tuple(member.figures(joint.orientation) for member in joint.members),
-        **solved.asked,
+        criterion=request.criterion,
+        max_loss=request.budget.loss if isinstance(request.budget, LossBudget) else None,
+        costs=request.objective.scaled if isinstance(request.objective, Cost) else None,
+        keep_individual_odds=request.keep_individual_odds,
+        target_given=isinstance(request.budget, GivenPoint),
+        mixes=tuple(group for group, curve in zip(joint.groups, curves, strict=True) if curve.parts),
     )
+
+
+def _check_promises(request: Request, certificate: Certificate) -> None:
+    """Refuse curves that rounding has spoilt, and warn where it is felt: scores that vary little for their size."""
+    why = "the scores vary too little compared with their size for thresholds to be exact"
+    hint = "Hint: subtract a constant from the scores."
+    broken = []
+    if max(certificate.slopes) > certificate.max_slope * (1 + _BROKEN):
+        broken.append(f"a slope of {max(certificate.slopes):.6g} exceeds max_slope={certificate.max_slope:.6g}")
+    if isinstance(request.budget, LossBudget) and certificate.loss > request.budget.loss + _BROKEN:
+        broken.append(f"{certificate.loss:.6g} of the objective is lost, more than max_loss={request.budget.loss:g}")
+    if certificate.difference > request.constraint.tolerance + _BROKEN:
+        broken.append(
+            f"rates differ by {certificate.difference:.3g} between groups, more than "
+            f"tolerance={request.constraint.tolerance:g}"
+        )
+    if broken:
+        msg = f"Not kept: {'; '.join(broken)}. This is since {why}. {hint}"
+        raise UnreachableError(msg)
+    if certificate.residual > _MATERIAL:
+        text = f"The rates miss their points by up to {certificate.residual:.1e}: {why}. {hint}"
+        warnings.warn(text, EvenoddsWarning, stacklevel=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,11 +395,11 @@ def solutions(
     [812.3, 47.0, 45.5, 60.2, 718.8]
     """
     check_joint(joint)
-    family = one_of("curve", curve, PUBLISHED)
-    if family == "fixed" and p is not None:
-        msg = "p cannot be chosen for a fixed curve: of all its solutions the one with p nearest 1/2 is given."
+    family = family_of(one_of("curve", curve, PUBLISHED))
+    if not family.has_path and p is not None:
+        msg = f"p cannot be chosen for {family.with_article}: of all its solutions the one with p nearest 1/2 is given."
         raise OptionError(msg)
-    at = p_grid(family) if p is None else _checked_p(p, family)
+    at = family.p_grid() if p is None else _checked_p(p, family)
     point = chosen_target(joint, target)
     near, moved_by = joint.near_zero()
     upward = moved_by if joint.orientation == "positive" else -moved_by
@@ -334,65 +412,14 @@ def solutions(
     return Solutions(point, joint.groups, tuple(paths))
 
 
-# -- options -----------------------------------------------------------------------------------------------------------
-
-
-def _checked_budget(
-    family: str,
-    constraint: Constraint,
-    max_slope: float | None,
-    max_loss: float | None,
-    target: TargetLike | None,
-) -> float:
-    """The loss that may be given up; refuse budgets that are no numbers, or that conflict."""
-    if max_slope is not None and max_loss is not None:
-        msg = f"Give max_slope or max_loss, and not both; got max_slope={max_slope!r} and max_loss={max_loss!r}."
-        raise OptionError(msg)
-    if max_slope is not None and not (_is_number(max_slope) and max_slope > 0):
-        msg = f"max_slope={max_slope!r} is not allowed. Allowed: a number above 0, the largest change of odds a point."
-        raise OptionError(msg)
-    if max_loss is not None and not (_is_number(max_loss) and max_loss >= 0 and np.isfinite(max_loss)):
-        msg = f"max_loss={max_loss!r} is not allowed. Allowed: a number from 0 on, how much of the objective may go."
-        raise OptionError(msg)
-    if target is not None and not constraint.one_point:
-        msg = (
-            "target= names one point for all groups: it goes with constraints='equalized_odds' and tolerance=0, "
-            f"got {constraint.name!r} and {constraint.tolerance:g}."
-        )
-        raise OptionError(msg)
-    if target is not None and max_loss is not None:
-        msg = "max_loss= chooses the point, and target= names it: give one of them. Hint: max_slope goes with both."
-        raise OptionError(msg)
-    if family == "fixed" and ((max_slope is not None and np.isfinite(max_slope)) or max_loss):
-        msg = "A fixed curve jumps, so no slope budget can hold. Hint: curve='linear', or leave out the budget."
-        raise OptionError(msg)
-    if max_loss is not None:
-        return float(max_loss)
-    return 0.0 if family == "fixed" else DEFAULT_MAX_LOSS
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def _check_family_options(family: str, criterion: str, *, keep_individual_odds: bool) -> None:
-    check_criterion(criterion, family)
-    if keep_individual_odds and family not in CONTINUOUS:
-        msg = (
-            f"keep_individual_odds=True needs odds that run from 0 to 1 without a gap, and a {family} curve's may not. "
-            f"Allowed with it: {', '.join(CONTINUOUS)}."
-        )
-        raise OptionError(msg)
-
-
-def _checked_p(p: ArrayLike, family: str) -> Floats:
-    lo, hi = search_limits(family)
+def _checked_p(p: ArrayLike, family: Family) -> Floats:
+    lo, hi = family.search_limits
     try:
         at = np.unique(np.asarray(p, dtype=np.float64))
     except (TypeError, ValueError):
         at = np.zeros(0)
     if not at.size or not ((at >= lo) & (at <= hi)).all():
-        msg = f"p must be between {lo:g} and {hi:g} for a {family} curve, got {np.asarray(p)!r}."
+        msg = f"p must be between {lo:g} and {hi:g} for {family.with_article}, got {np.asarray(p)!r}."
         raise OptionError(msg)
     return at
 

@@ -15,8 +15,9 @@ from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats
 from evenodds.model.joint import JointDistribution
 from evenodds.model.roc import Point
+from evenodds.values import number_of
 
-__all__ = ["CONSTRAINTS", "OBJECTIVES", "Constraint", "Cost", "Objective", "constraint_of", "objective_of"]
+__all__ = ["CONSTRAINTS", "OBJECTIVES", "Constraint", "Cost", "Objective", "check_objective", "constraint_of", "objective_of"]
 
 Rate = Literal["fpr", "tpr", "selection_rate"]
 
@@ -49,9 +50,11 @@ class Cost:
     false_negative: float
 
     def __post_init__(self) -> None:
-        costs = (self.false_positive, self.false_negative)
-        if not all(np.isfinite(cost) and cost >= 0 for cost in costs) or max(costs) == 0:
-            msg = f"Costs must be finite, not negative and not both zero; got {costs[0]:g} and {costs[1]:g}."
+        for name in ("false_positive", "false_negative"):
+            cost = number_of(name, getattr(self, name), "a number from 0 on, what such an error costs", low=0.0)
+            object.__setattr__(self, name, cost)
+        if self.false_positive == self.false_negative == 0:
+            msg = "false_positive=0 and false_negative=0 is not allowed: one of the errors must cost something."
             raise OptionError(msg)
 
     @property
@@ -84,13 +87,8 @@ class Constraint:
 def constraint_of(name: object, tolerance: float) -> Constraint:
     """The constraint by its name; aliases are resolved."""
     known = one_of("constraints", name, CONSTRAINTS)
-    if not (isinstance(tolerance, (int, float)) and 0 <= tolerance <= 1):
-        msg = (
-            f"tolerance={tolerance!r} is not allowed. Allowed: from 0 to 1, the largest difference between two groups."
-        )
-        raise OptionError(msg)
     name = _ALIASES.get(known, known)
-    return Constraint(name, _RATES[name], float(tolerance))
+    return Constraint(name, _RATES[name], tolerance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +124,27 @@ class Objective:
         return 0.0 - gain if self.smaller_is_better else gain
 
 
-def objective_of(objective: object, joint: JointDistribution, constraint: Constraint) -> Objective:
-    """The objective by its name, or from costs, for this population."""
+def check_objective(objective: object, constraint: Constraint) -> None:
+    """Refuse an objective that is not known, or that has no meaning under a constraint."""
+    if isinstance(objective, Cost):
+        return
+    name = one_of("objective", objective, OBJECTIVES)
+    if name == "closest_to_perfect" and not constraint.one_point:
+        msg = (
+            "objective='closest_to_perfect' is defined for one common point: constraints='equalized_odds' and "
+            f"tolerance=0, got {constraint.name!r} and {constraint.tolerance:g}."
+        )
+        raise OptionError(msg)
+    if name in _NOT_WITH_EQUALIZED_ODDS and constraint.name == "equalized_odds":
+        allowed = ", ".join((*_ALWAYS, "closest_to_perfect"))
+        msg = (
+            f"objective={name!r} has a trivial answer under equalized_odds. Allowed: {allowed}, or evenodds.Cost(...)."
+        )
+        raise OptionError(msg)
+
+
+def objective_of(objective: str | Cost, joint: JointDistribution) -> Objective:
+    """The objective by its name, or from costs, for this population; it was checked."""
     negatives = np.array([member.negative_total for member in joint.members])
     positives = np.array([member.positive_total for member in joint.members])
     everybody = joint.total
@@ -135,23 +152,9 @@ def objective_of(objective: object, joint: JointDistribution, constraint: Constr
         wrong_yes, wrong_no = objective.scaled
         by_rate = np.column_stack([-wrong_yes * negatives, wrong_no * positives]) / everybody
         return Objective("cost", -wrong_no * float(positives.sum()) / everybody, by_rate, smaller_is_better=True)
-    name = one_of("objective", objective, OBJECTIVES)
-    if name == "closest_to_perfect":
-        if not constraint.one_point:
-            msg = (
-                "objective='closest_to_perfect' is defined for one common point: constraints='equalized_odds' and "
-                f"tolerance=0, got {constraint.name!r} and {constraint.tolerance:g}."
-            )
-            raise OptionError(msg)
-        nothing = np.zeros((len(joint.members), 2))
-        return Objective(name, 0.0, nothing, smaller_is_better=True, is_distance=True)
-    if name in _NOT_WITH_EQUALIZED_ODDS and constraint.name == "equalized_odds":
-        allowed = ", ".join((*_ALWAYS, "closest_to_perfect"))
-        msg = (
-            f"objective={name!r} has a trivial answer under equalized_odds. Allowed: {allowed}, or evenodds.Cost(...)."
-        )
-        raise OptionError(msg)
     zero = np.zeros(len(joint.members))
+    if objective == "closest_to_perfect":
+        return Objective(objective, 0.0, np.column_stack([zero, zero]), smaller_is_better=True, is_distance=True)
     false_share, true_share = negatives / negatives.sum(), positives / positives.sum()
     constant, by_fpr, by_tpr = {
         "accuracy_score": (float(negatives.sum()) / everybody, -negatives / everybody, positives / everybody),
@@ -159,5 +162,5 @@ def objective_of(objective: object, joint: JointDistribution, constraint: Constr
         "selection_rate": (0.0, negatives / everybody, positives / everybody),
         "true_positive_rate": (0.0, zero, true_share),
         "true_negative_rate": (1.0, -false_share, zero),
-    }[name]
-    return Objective(name, constant, np.column_stack([by_fpr, by_tpr]))
+    }[objective]
+    return Objective(objective, constant, np.column_stack([by_fpr, by_tpr]))

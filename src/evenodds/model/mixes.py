@@ -9,13 +9,11 @@ that every other answer is measured by.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from evenodds.geometry.envelope import Polyline
-from evenodds.geometry.hull import concave_hull
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import LinearProgram
 from evenodds.model.goals import Constraint, Objective
@@ -23,7 +21,10 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.roc import Point, roc_of
 
-__all__ = ["Steps", "best_points", "gentlest_steps", "steps_of", "vertices_of"]
+__all__ = ["Steps", "best_mixed", "gentlest_steps", "steps_of"]
+
+
+_ENOUGH_SUPPORTS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,8 @@ class Steps:
     fpr: Floats
     tpr: Floats
     cap: Floats
+    whole: bool = False
+    """Whether the parts must add up to 1; else the rest is (0, 0), a no for everybody."""
 
 
 def steps_of(group: Group, slope: float) -> Steps:
@@ -44,16 +47,53 @@ def steps_of(group: Group, slope: float) -> Steps:
     return Steps(roc.fpr[:0:-1], roc.tpr[:0:-1], cap)
 
 
-def vertices_of(polyline: Polyline) -> Steps:
-    """The vertices of a polyline's hull, freely mixed: its hull."""
-    kept = concave_hull(*polyline)
-    return Steps(polyline[0][kept], polyline[1][kept], np.ones(kept.size))
-
-
-def best_points(
+def best_mixed(
     joint: JointDistribution, steps: Sequence[Steps], objective: Objective, constraint: Constraint
-) -> tuple[list[Point], float]:
-    """The points with the greatest gain that the groups can mix under a constraint, and that gain."""
+) -> list[Point]:
+    """The points with the greatest gain that the groups can mix under a constraint.
+
+    If the objective is the distance from (0, 1), that is the foot of (0, 1) on a convex set, found from its farthest
+    points in the directions that matter.
+    """
+    if not objective.is_distance:
+        return _farthest(joint, steps, objective, constraint)
+
+    def farthest(direction: Floats) -> Floats:
+        by_rate = np.zeros((len(steps), 2))
+        by_rate[0] = direction  # all groups share the point, so that of the first will do
+        point = _farthest(joint, steps, replace(objective, by_rate=by_rate, is_distance=False), constraint)[0]
+        return np.array([point.fpr, point.tpr])
+
+    corners = [farthest(np.array([-1.0, 1.0]))]
+    foot = corners[0]
+    for _ in range(_ENOUGH_SUPPORTS):
+        direction = np.array([0.0, 1.0]) - foot
+        corner = farthest(direction)
+        if direction @ (corner - foot) <= 1e-11:  # noqa: PLR2004 no corner is nearer
+            break
+        corners.append(corner)
+        foot = _foot(corners)
+    return [Point(float(foot[0]), float(foot[1]))] * len(steps)
+
+
+def _foot(corners: Sequence[Floats]) -> Floats:
+    """The point nearest to (0, 1) on the segments between corners."""
+    best = corners[0]
+    perfect = np.array([0.0, 1.0])
+    for i, a in enumerate(corners):
+        for b in corners[:i]:
+            along = b - a
+            length = along @ along
+            share = np.clip((perfect - a) @ along / length, 0, 1) if length > 0 else 0.0
+            foot = a + share * along
+            if np.linalg.norm(perfect - foot) < np.linalg.norm(perfect - best):
+                best = foot
+    return best
+
+
+def _farthest(
+    joint: JointDistribution, steps: Sequence[Steps], objective: Objective, constraint: Constraint
+) -> list[Point]:
     sizes = [s.cap.size for s in steps]
     start = np.concatenate([[0], np.cumsum(sizes)])
     count = int(start[-1])
@@ -64,8 +104,11 @@ def best_points(
     )
     caps = np.concatenate([s.cap for s in steps] + [np.ones(len(constraint.rates))])
     program = LinearProgram(weights, np.zeros(weights.size), caps)
-    for own in columns:
-        program.at_most([own], [np.ones(own.size)], [1.0])
+    for own, s in zip(columns, steps, strict=True):
+        if s.whole:
+            program.equal([own], [np.ones(own.size)], [1.0])
+        else:
+            program.at_most([own], [np.ones(own.size)], [1.0])
     for k, rate in enumerate(constraint.rates):
         for own, s, by in zip(columns, steps, constraint.coefficients(joint, rate), strict=True):
             row = np.append(own, count + k)  # the last column is the greatest value of this rate over the groups
@@ -77,8 +120,7 @@ def best_points(
                 program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
     answer = program.solve()
     mixed = [answer.x[own] for own in columns]
-    points = [Point(float(m @ s.fpr), float(m @ s.tpr)) for m, s in zip(mixed, steps, strict=True)]
-    return points, objective.constant + answer.value
+    return [Point(float(m @ s.fpr), float(m @ s.tpr)) for m, s in zip(mixed, steps, strict=True)]
 
 
 def gentlest_steps(group: Group, point: Point) -> tuple[Floats, float]:

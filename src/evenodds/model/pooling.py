@@ -1,7 +1,7 @@
 """Bounds that need no linear program: what no rising curve of a group can do, from its pooled ROC.
 
 Pooling the labels by isotonic regression on the score makes the group's ROC its own hull, and can only raise what a
-rising curve collects. Under a slope budget the pooled ROC is blurred as the group's own is (see `regions`); a concave
+rising curve collects. Under a slope budget the pooled ROC is blurred as the group's own is (see `reach`); a concave
 ROC stays concave, so no rising curve of that slope gets above it.
 """
 
@@ -20,7 +20,8 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
 from evenodds.geometry.threads import by_threads
 from evenodds.model.groups import Group
-from evenodds.model.regions import ON_CURVE, is_smooth, meetings, rising_line, some_scores
+from evenodds.model.families import family_of
+from evenodds.model.reach import ON_CURVE, is_sparse, kinks, some_scores
 from evenodds.model.roc import LargeRoc, Point, roc_of
 
 __all__ = [
@@ -127,12 +128,16 @@ def upper_bound(group: Group, slope: float) -> UpperBound:
     if np.isinf(slope):
         return UpperBound(roc_of(group).hull)
     sample, width = pooled(group), 1 / slope
-    if is_smooth(group, "linear", width):
-        scores = some_scores(group, _FIRST_LOOK)
-        return _Tangents.at(sample, width, meetings(scores, width))
-    x, y = rising_line(ramps(sample, meetings(group.scores, width), width))
+    if is_sparse(group, family_of("linear"), width):
+        return _Tangents.at(sample, *kinks(some_scores(group, _FIRST_LOOK), width))
+    return UpperBound(_concave(*ramps(sample, *kinks(group.scores, width))))
+
+
+def _concave(x: Floats, y: Floats) -> Polyline:
+    """The hull of rising rates and of the diagonal's ends; rounding must not let it fall."""
+    x, y = (np.maximum.accumulate(np.clip(np.concatenate([[0.0], z, [1.0]]), 0, 1)) for z in (x, y))
     kept = concave_hull(x, y)
-    return UpperBound((x[kept], y[kept]))
+    return x[kept], y[kept]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,25 +145,25 @@ class _Tangents(UpperBound):
     """Tangents to the blurred pooled ROC, which is concave, at ramps with falling t0."""
 
     sample: Sample
-    width: float
     t0: Floats
+    t1: Floats
     rates: Floats
     shares: Floats
     """Of people within each ramp: as t0 falls, FPR and TPR rise by these, so they are the tangent's direction."""
 
     @classmethod
-    def at(cls, sample: Sample, width: float, t0: Floats, *, known: _Tangents | None = None) -> _Tangents:
+    def at(cls, sample: Sample, t0: Floats, t1: Floats, *, known: _Tangents | None = None) -> _Tangents:
         """Tangents at new ramps, and at those that are known."""
         n = t0.size
-        share, _ = sums = sample.sums_below(np.concatenate([t0, t0 + width]))
-        rates = np.clip(ramps_from(sums, t0, width, sample.centre), 0, 1)
+        share, _ = sums = sample.sums_below(np.concatenate([t0, t1]))
+        rates = np.clip(ramps_from(sums, t0, t1, sample.centre), 0, 1)
         shares = np.maximum(share[:, n:] - share[:, :n], 0)
         if known is not None:
             order = np.argsort(-np.concatenate([known.t0, t0]), kind="stable")
-            t0 = np.concatenate([known.t0, t0])[order]
+            t0, t1 = np.concatenate([known.t0, t0])[order], np.concatenate([known.t1, t1])[order]
             rates = np.concatenate([known.rates, rates], axis=1)[:, order]
             shares = np.concatenate([known.shares, shares], axis=1)[:, order]
-        return cls(_tangent_line(rates, shares), sample, width, t0, rates, shares)
+        return cls(_tangent_line(rates, shares), sample, t0, t1, rates, shares)
 
     @property
     def can_come_closer(self) -> bool:
@@ -170,7 +175,8 @@ class _Tangents(UpperBound):
             at = int(np.clip(np.searchsorted(found.rates[0], near.fpr), 1, found.t0.size - 1))
             ends = found.t0[max(at - 2, 0)], found.t0[min(at + 1, found.t0.size - 1)]
             more = np.setdiff1d(np.linspace(*ends, _CLOSER)[1:-1], found.t0)[::-1]
-            found = _Tangents.at(self.sample, self.width, more, known=found) if more.size else found
+            width = float(self.t1[0] - self.t0[0])
+            found = _Tangents.at(self.sample, more, more + width, known=found) if more.size else found
         return found
 
 
@@ -187,14 +193,9 @@ def _tangent_line(rates: Floats, shares: Floats) -> Polyline:
     along[straight] = 0.0
     meet_x = np.clip(x[:-1] + along * by_x[:-1], x[:-1], x[1:])
     meet_y = np.clip(y[:-1] + along * by_y[:-1], y[:-1], y[1:])
-    xs, ys = np.empty(2 * x.size + 1), np.empty(2 * x.size + 1)
-    xs[0] = ys[0] = 0.0
-    xs[1:-1:2], ys[1:-1:2] = x, y
-    xs[2:-1:2], ys[2:-1:2] = meet_x, meet_y
-    xs[-1] = ys[-1] = 1.0
-    xs, ys = np.maximum.accumulate(xs), np.maximum.accumulate(ys)
-    kept = concave_hull(xs, ys)
-    return xs[kept], ys[kept]
+    xs, ys = np.empty(2 * x.size - 1), np.empty(2 * x.size - 1)
+    xs[::2], ys[::2], xs[1::2], ys[1::2] = x, y, meet_x, meet_y
+    return _concave(xs, ys)
 
 
 def pooled_slope_bound(group: Group, point: Point, achieved: float) -> float:
@@ -283,10 +284,16 @@ def _shortfall(group: Group, point: Point, slope: float, *, near: float | None =
     """
     sample, width = pooled(group), 1 / slope
     lo, hi = group.ends[0] - width, group.ends[1]
+    slack = ON_CURVE
+    if group.is_large:  # prefix sums are all there is
+        slack += 8 * np.finfo(float).eps * (hi - lo) / width
+
+    def rates(t0: float) -> Floats:
+        return ramps(sample, np.array([t0]), np.array([t0 + width]))[:, 0]
 
     # FPR falls with t0; of a level run of it, which rounding must not cut, the leftmost has the highest TPR.
     def beyond(t0: float) -> float:
-        return float(ramps(sample, np.array([t0]), width)[0, 0]) - (point.fpr + ON_CURVE)
+        return float(rates(t0)[0]) - (point.fpr + slack)
 
     if near is not None:
         around = max(near - _NEAR * width, lo), min(near + _NEAR * width, hi)
@@ -294,4 +301,4 @@ def _shortfall(group: Group, point: Point, slope: float, *, near: float | None =
             lo, hi = around
     first = beyond(lo)
     t0 = lo if first <= 0 else bracketed_root(beyond, (lo, first), (hi, beyond(hi)), 1e-13 * width)[1]
-    return point.tpr - ON_CURVE - float(ramps(sample, np.array([t0]), width)[1, 0])
+    return point.tpr - slack - float(rates(t0)[1])

@@ -87,8 +87,21 @@ class Roc:
         return float(height(*self.hull, fpr))
 
     def threshold(self, vertex: int) -> float:
-        """The score from which on a vertex says yes; for vertex 0, "nobody", just above the highest score."""
-        return float(self.scores[vertex - 1]) if vertex else float(np.nextafter(self.scores[0], np.inf))
+        """The score from which on a vertex says yes; for vertex 0, "nobody", beyond the highest score."""
+        return float(self.scores[vertex - 1]) if vertex else self.beyond
+
+    @property
+    def hull_thresholds(self) -> Floats:
+        """The thresholds of the hull's vertices."""
+        return np.append(self.beyond, self.scores[self.hull_vertices[1:] - 1])
+
+    @property
+    def beyond(self) -> float:
+        """A threshold that nobody reaches: as far above the highest score as scores are apart on average.
+
+        Nearer ones could fall on the score itself where curves are moved.
+        """
+        return _beyond(float(self.scores[-1]), float(self.scores[0]), self.scores.size)
 
     def nearest_to_perfect(self) -> tuple[float, Point]:
         """The single threshold nearest to (0, 1), and where it lies; of several, the highest score."""
@@ -140,9 +153,14 @@ class LargeRoc(Roc):
         return self._hull[1:]
 
     @property
-    def hull_scores(self) -> Floats:
-        """The thresholds of the hull's vertices, highest first, without (0, 0), which has none."""
-        return self._hull[0]
+    def hull_thresholds(self) -> Floats:
+        return np.append(self.beyond, self._hull[0])
+
+    @property
+    def beyond(self) -> float:
+        sides = (self.negatives.points, self.positives.points)
+        lo, hi = min(float(side[0]) for side in sides), max(float(side[-1]) for side in sides)
+        return _beyond(lo, hi, sides[0].size + sides[1].size)
 
     @cached_property
     def _hull(self) -> tuple[Floats, Floats, Floats]:
@@ -211,19 +229,9 @@ class LargeRoc(Roc):
         low = float(np.sum(np.diff(x) * y[:-1]))  # steps below the polyline
         return low < 0.5 and self.auc < 0.5  # noqa: PLR2004 a coin
 
-    # -- the line below which a group reaches every point, without its vertices: the ROC, or the diagonal above it ----
-
     def height(self, fpr: float) -> float:
         """The highest TPR of the polyline at this FPR."""
         return float(self._top(np.array(fpr)))
-
-    def heights(self, at: Floats) -> Floats:
-        """The highest TPR in reach at each FPR."""
-        return np.maximum(at, self._top(at))
-
-    def heights_before(self, at: Floats) -> Floats:
-        """The same just left of each FPR: the lower end of a vertical run."""
-        return np.maximum(at, np.where(at <= 0, 0.0, self._height(at, np.floor(self._crossed(at)))))
 
     def _top(self, at: Floats) -> Floats:
         return np.where(at >= 1, 1.0, self._height(at, np.ceil(self._crossed(at)) - 1))
@@ -250,16 +258,6 @@ class LargeRoc(Roc):
         share = np.clip((fpr - (1 - n[1])) / (n[1] - n[0]), 0, 1)
         return np.asarray(1 - m[1] + share * (m[1] - m[0]))
 
-    def count(self, lo: Floats, hi: Floats) -> int:
-        """How many vertices lie over cells of FPR, counted by their negatives."""
-        return int(np.sum(np.ceil(self._crossed(lo)) - np.floor(self._crossed(hi)) + 1))
-
-    def within(self, lo: Floats, hi: Floats) -> Floats:
-        """The FPR of the vertices over cells."""
-        last, first = np.ceil(self._crossed(lo)).astype(int), np.floor(self._crossed(hi)).astype(int)
-        positions = np.concatenate([np.arange(a, b + 1) for a, b in zip(first, last, strict=True)])
-        return np.asarray(1 - self.negatives.before(positions)[0])
-
 
 def _on_hull(position: NDArray[np.intp], fpr: Floats, tpr: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Those of some thresholds that are vertices of their hull; positions ascend, so that rates fall."""
@@ -271,6 +269,10 @@ def _on_hull(position: NDArray[np.intp], fpr: Floats, tpr: Floats) -> tuple[NDAr
     if not position.size or kept.size == 0:
         kept = np.arange(position.size)[:1]  # the lowest threshold, which is (1, 1) or near
     return position[kept], fpr[kept], tpr[kept]
+
+
+def _beyond(lowest: float, highest: float, count: int) -> float:
+    return highest + (highest - lowest) / (count - 1) if highest > lowest else float(np.nextafter(highest, np.inf))
 
 
 def roc_of(group: Group) -> Roc:

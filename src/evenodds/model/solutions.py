@@ -20,17 +20,15 @@ from numpy.typing import NDArray
 from evenodds.geometry.moments import Moments, bent_ramps, combined
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
-from evenodds.model.curves import Curve, layout, p_limits, unit_slope
+from evenodds.model.curves import Curve
+from evenodds.model.families import Family
 from evenodds.model.groups import Group
 from evenodds.model.joint import Orientation
 from evenodds.model.pooling import widest_ramp
-from evenodds.model.regions import ON_CURVE
+from evenodds.model.reach import ON_CURVE
 from evenodds.model.roc import Point, roc_of
 
-__all__ = ["P_MAX", "P_MIN", "Meeting", "Path", "p_grid", "search_limits"]
-
-P_MIN, P_MAX = 0.05, 0.95
-"""Beyond these p the thresholds of some families run off to infinity."""
+__all__ = ["Meeting", "Path"]
 
 _HALF = np.array([0.5])  # p of a symmetric curve
 _SLACK = 1e-14  # rates are compared up to this; summing them in another order changes as much
@@ -48,18 +46,6 @@ _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
 _WIDEST = 4.0  # times the score range: where the search starts unless something is proven
 
 
-def search_limits(family: str) -> tuple[float, float]:
-    """The p that are searched for a family."""
-    lo, hi = p_limits(family)
-    return max(lo, P_MIN), min(hi, P_MAX)
-
-
-def p_grid(family: str, steps: int = 18) -> Floats:
-    """2 steps + 1 values of p over the family's limits, 1/2 exactly in the middle."""
-    _, hi = search_limits(family)
-    return np.asarray(0.5 + (hi - 0.5) * np.arange(-steps, steps + 1) / steps)
-
-
 @dataclass(frozen=True, eq=False)
 class Path:
     """Curves of one family through one point for one group, ordered by p; NaN thresholds where no curve meets it.
@@ -67,7 +53,7 @@ class Path:
     Thresholds are on the upward scale.
     """
 
-    family: str
+    family: Family
     p: Floats
     t0: Floats
     t1: Floats
@@ -81,7 +67,7 @@ class Path:
             return np.zeros(self.p.shape)
         width = self.t1 - self.t0
         with np.errstate(divide="ignore"):
-            return np.where(width == 0, np.inf, unit_slope(self.family, self.p) / width)
+            return np.where(width == 0, np.inf, self.family.unit_slope(self.p) / width)
 
     @property
     def found(self) -> NDArray[np.bool_]:
@@ -117,7 +103,7 @@ class Path:
         """The i-th curve, on the user's own scale."""
         sign = 1.0 if self.orientation == "positive" else -1.0
         return Curve(
-            self.family,
+            self.family.name,
             sign * float(self.t0[i]),
             sign * float(self.t1[i]),
             float(self.p[i]),
@@ -135,7 +121,7 @@ class Meeting:
     def __init__(
         self,
         group: Group,
-        family: str,
+        family: Family,
         point: Point,
         orientation: Orientation,
         *,
@@ -158,13 +144,13 @@ class Meeting:
         f, t = self.point.fpr, self.point.tpr
         if abs(t - f) <= ON_CURVE:
             return self._one(-np.inf, np.inf, (f + t) / 2)
-        if self.hard or self.family == "fixed":
+        if self.hard or not self.family.is_continuous:
             distance = np.maximum(np.abs(self.roc.fpr - f), np.abs(self.roc.tpr - t))
             vertex = int(np.argmin(distance))
             if distance[vertex] <= ON_CURVE:
                 threshold = float(self.roc.scores[vertex - 1])  # never vertex 0: (0, 0) lies on the diagonal
                 return self._one(threshold, threshold, 0.0)
-        return self.fixed() if self.family == "fixed" else None
+        return None if self.family.is_continuous else self.fixed()
 
     def _one(self, t0: float, t1: float, p: float, at_t0: float | None = None) -> Path:
         return Path(self.family, np.array([p]), np.array([t0]), np.array([t1]), self.orientation, at_t0)
@@ -223,19 +209,10 @@ class Meeting:
         t0, width = self._widest(p, steepest)
         return Path(self.family, p, t0, t0 + width, self.orientation)
 
-    def at_slope(self, slope: float) -> Path:
-        """The symmetric curve (p = 1/2) of exactly this slope, if it meets the point but for rounding.
-
-        In a dent of the ROC a wider curve may reach higher, so a point on the blurred ROC need not be crossed there,
-        only touched, and a search for a crossing can miss it.
-        """
-        p = np.array([0.5])
-        width = unit_slope(self.family, p) / slope
-        lo, hi = self._positions(width, p, self._below - width, np.array([self._at]), quick=True, within=_QUICK)
-        _, t0 = self._positions(width, p, lo - _QUICK * width, hi + _QUICK * width)
-        miss = np.abs(self.rates(t0, width, p) - (self.point.fpr, self.point.tpr)).max()
-        t0 = np.where(miss <= ON_CURVE, t0, np.nan)
-        return Path(self.family, p, t0, t0 + width, self.orientation)
+    def near(self, p: float, t0: float, t1: float) -> tuple[float, float]:
+        """The thresholds of a curve that meets the point, by Newton's method from thresholds nearby; NaN if that fails."""
+        start, width = self._newton(np.array([p]), np.array([t0]), np.array([t1 - t0]))
+        return float(start[0]), float(start[0] + width[0])
 
     def follow(self, path: Path, p: Floats, steepest: float = np.inf) -> Path:
         """More curves of a path, from Newton's method started between those at hand; searched for where that fails."""
@@ -255,10 +232,10 @@ class Meeting:
     def rates(self, t0: Floats, width: Floats, p: Floats, *, quick: bool = False) -> Floats:
         """(FPR, TPR) of curves, of shape (n, 2)."""
         samples = self.group.moments.samples
-        if quick and self.family == "linear" and all(s.is_wide(width * np.minimum(p, 1 - p)) for s in samples):
+        if quick and self.family.is_straight and all(s.is_wide(width * np.minimum(p, 1 - p)) for s in samples):
             knot = t0 + (1 - p) * width
             return np.concatenate([bent_ramps(s, t0, knot, t0 + width, p) for s in samples]).T
-        return self.group.moments.expectation(layout(self.family, t0, t0 + width, p), quick=quick)
+        return self.group.moments.expectation(self.family.layout(t0, t0 + width, p), quick=quick)
 
     def _threshold(self) -> tuple[float, float]:
         """Scores of two neighbouring negatives: a yes from the first on has an FPR above f*, beyond the second not.
@@ -333,7 +310,7 @@ class Meeting:
         """Position and width of the widest solution for each p; NaN where none has a slope of at most `steepest`."""
         t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
         floor = np.full(p.size, self._narrowest if np.isinf(steepest) else 0.0)
-        least = unit_slope(self.family, p) / steepest
+        least = self.family.unit_slope(p) / steepest
         ramp = self._ramp(p)
         on_ramp = np.zeros(p.size, bool)
         if ramp is not None:
@@ -372,7 +349,7 @@ class Meeting:
         if self._pooled_ramp is None:
             return None
         start, pooled_width = self._pooled_ramp
-        guess = unit_slope(self.family, _HALF) * pooled_width
+        guess = self.family.unit_slope(_HALF) * pooled_width
         t0, width = self._newton(_HALF, start + (pooled_width - guess) / 2, guess)
         return (t0, width) if (width >= np.maximum(_RUNG * guess, least)).all() else None
 
@@ -407,7 +384,7 @@ class Meeting:
         at_zero = Moments(np.zeros(1), np.ones((1, 1)))
 
         def excess(x: Floats, i: NDArray[np.intp]) -> Floats:
-            return at_zero.expectation(layout(self.family, -x, 1 - x, p[i]))[:, 0] - odds
+            return at_zero.expectation(self.family.layout(-x, 1 - x, p[i]))[:, 0] - odds
 
         ones = np.ones(p.size)
         return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=within * ones)[1]
@@ -440,7 +417,7 @@ class Meeting:
             return left, right, after >= t
 
         if self.slope_floor > 0:  # no curve is wider, by proof
-            wide, rising = np.maximum(unit_slope(self.family, p) / self.slope_floor, floor), np.arange(0)
+            wide, rising = np.maximum(self.family.unit_slope(p) / self.slope_floor, floor), np.arange(0)
         else:
             wide, rising = np.maximum(_WIDEST * (self._highest - self._lowest), 2 * floor), np.arange(n)
         t0_wide = self._below - wide  # left of every position
@@ -480,7 +457,7 @@ class Meeting:
         for step in range(_NEWTON_STEPS):
             quick = step < _QUICK_STEPS and error.max(initial=0) > _QUICK  # no step of these may be the last
             a, b = t0[live], t1[live]
-            pieces = layout(self.family, a, b, p[live])
+            pieces = self.family.layout(a, b, p[live])
             local = self.group.moments.local(pieces, quick=quick)
             miss = combined(pieces.coefficients, local) - target
             error[live] = np.abs(miss).max(axis=-1)

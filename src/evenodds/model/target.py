@@ -1,6 +1,6 @@
 """Which points of the ROC plane the groups shall meet.
 
-A group's reach is a rising polyline: every point between the diagonal and it can be met. Points are chosen on it
+A group's reach is convex: every point between the diagonal and its concave border can be met. Points are chosen on it
 exactly: never from a grid.
 """
 
@@ -11,20 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenodds.errors import OptionError, UnreachableError
-from evenodds.geometry.envelope import Line, Polyline, best_below
+from evenodds.errors import UnreachableError
+from evenodds.geometry.envelope import Polyline, best_below
 from evenodds.geometry.hull import height, height_before
 from evenodds.geometry.pieces import Floats
 from evenodds.model.goals import Constraint, Objective, Rate
 from evenodds.model.joint import JointDistribution
-from evenodds.model.mixes import best_points, vertices_of
-from evenodds.model.regions import ON_CURVE
+from evenodds.model.mixes import Steps, best_mixed
+from evenodds.model.reach import ON_CURVE, Reach
+from evenodds.model.request import TargetLike, target_of
 from evenodds.model.roc import Point, Roc, roc_of
 
-__all__ = ["Baseline", "TargetLike", "baseline", "best_common", "best_reachable", "check_reach", "chosen_target"]
-
-TargetLike = Point | Sequence[float] | str
-
+__all__ = ["Baseline", "baseline", "best_below_lines", "best_points", "check_reach", "chosen_target"]
 
 @dataclass(frozen=True)
 class Baseline:
@@ -51,22 +49,8 @@ def baseline(joint: JointDistribution) -> Baseline:
 
 def chosen_target(joint: JointDistribution, target: TargetLike) -> Point:
     """The point that `target` names: "baseline", or an explicit (fpr, tpr)."""
-    if isinstance(target, Point):
-        target = (target.fpr, target.tpr)
-    if isinstance(target, str):
-        if target != "baseline":
-            msg = f"target={target!r} is not known. Allowed: (fpr, tpr), two rates between 0 and 1, or 'baseline'."
-            raise OptionError(msg)
-        return baseline(joint).point
-    try:
-        fpr, tpr = (float(rate) for rate in target)
-    except (TypeError, ValueError):
-        msg = f"target={target!r} is not a point. Allowed: (fpr, tpr), two rates between 0 and 1, or 'baseline'."
-        raise OptionError(msg) from None
-    if not (0 <= fpr <= 1 and 0 <= tpr <= 1):
-        msg = f"target=({fpr:g}, {tpr:g}) is not a pair of rates. Allowed: (fpr, tpr), each between 0 and 1."
-        raise OptionError(msg)
-    return Point(fpr, tpr)
+    named = target_of(target)
+    return named if isinstance(named, Point) else baseline(joint).point
 
 
 def check_reach(group: str, roc: Roc, point: Point) -> None:
@@ -90,78 +74,76 @@ def check_reach(group: str, roc: Roc, point: Point) -> None:
         raise UnreachableError(msg)
 
 
-def best_common(reach: Sequence[Polyline | Line], objective: Objective) -> Point:
-    """The point with the greatest gain that lies in every group's reach."""
-    nearest = (0.0, 1.0) if objective.is_distance else None
-    return Point(*best_below(reach, objective.common_gain, nearest))
-
-
-def best_reachable(
-    joint: JointDistribution, reach: Sequence[Polyline], objective: Objective, constraint: Constraint
+def best_points(
+    joint: JointDistribution, reaches: Sequence[Reach], objective: Objective, constraint: Constraint
 ) -> list[Point]:
-    """The points with the greatest gain that lie in the groups' reach and satisfy the constraint."""
+    """The points with the greatest gain that lie in the groups' reach and satisfy the constraint: exactly."""
+    if not all(reach.rising for reach in reaches):
+        corners = [Steps(*reach.corners, np.ones(reach.corners.shape[1]), whole=True) for reach in reaches]
+        return best_mixed(joint, corners, objective, constraint)
+    return best_below_lines(joint, [reach.upper for reach in reaches], objective, constraint)
+
+
+def best_below_lines(
+    joint: JointDistribution, lines: Sequence[Polyline], objective: Objective, constraint: Constraint
+) -> list[Point]:
+    """The same below concave polylines that rise from (0, 0) to (1, 1)."""
     if constraint.one_point:
-        return [best_common(reach, objective)] * len(reach)
+        nearest = (0.0, 1.0) if objective.is_distance else None
+        return [Point(*best_below(lines, objective.common_gain, nearest))] * len(lines)
     if objective.name == "selection_rate":
-        return [Point(1.0, 1.0)] * len(reach)  # a yes for everybody satisfies every constraint
-    candidates = []
-    if constraint.tolerance > 0:
-        mixed, _ = best_points(joint, [vertices_of(polyline) for polyline in reach], objective, constraint)
-        candidates.append(_within_reach(joint, reach, constraint, mixed))
+        return [Point(1.0, 1.0)] * len(lines)  # a yes for everybody satisfies every constraint
     if len(constraint.rates) == 1:
-        candidates.append(_at_one_rate(joint, reach, objective, constraint))
-    else:
-        candidates.append([Point(*best_below(reach, objective.common_gain))] * len(reach))
-    return max(candidates, key=objective.gain)
+        return _within_one_rate(joint, lines, objective, constraint)
+    corners = [Steps(x, y, np.ones(x.size)) for x, y in lines]
+    return _settled(lines, best_mixed(joint, corners, objective, constraint), constraint.tolerance)
 
 
-def _at_one_rate(
-    joint: JointDistribution, reach: Sequence[Polyline], objective: Objective, constraint: Constraint
+def _within_one_rate(
+    joint: JointDistribution, lines: Sequence[Polyline], objective: Objective, constraint: Constraint
 ) -> list[Point]:
-    """The best points at which one rate is the same for all groups.
+    """The best points at which one rate differs by no more than the tolerance.
 
-    For each value of the rate a group's best point is where its polyline has that rate: the gain is piecewise linear
-    in the rate, so it is greatest at the rate of some vertex.
+    For each value of the rate a group's best point is where its polyline has that rate; the gain there is concave in
+    the rate, and piecewise linear. If the least rate of all groups is v, each takes its own best rate, or the end of
+    [v, v + tolerance] that is nearest to it. So the total is concave and piecewise linear in v, and greatest where v or
+    v + tolerance is the rate of some vertex.
     """
     (rate,) = constraint.rates
     by = constraint.coefficients(joint, rate)
-    values = np.unique(np.concatenate([x * b[0] + y * b[1] for (x, y), b in zip(reach, by, strict=True)]))
-    gain = np.zeros(values.size)
-    for polyline, b, weight in zip(reach, by, objective.by_rate, strict=True):
-        fpr, tpr = _at_rate(polyline, rate, b, values)
+    vertices = [x * b[0] + y * b[1] for (x, y), b in zip(lines, by, strict=True)]
+    own = [
+        v[int(np.argmax(weight[0] * x + weight[1] * y))]
+        for v, (x, y), weight in zip(vertices, lines, objective.by_rate, strict=True)
+    ]
+    every = np.concatenate(vertices)
+    least = np.unique(np.clip(np.concatenate([every, every - constraint.tolerance]), 0.0, 1.0))
+    gain = np.zeros(least.size)
+    for line, b, weight, best in zip(lines, by, objective.by_rate, own, strict=True):
+        fpr, tpr = _at_rate(line, rate, b, np.clip(best, least, least + constraint.tolerance))
         gain += weight[0] * fpr + weight[1] * tpr
-    best = values[int(np.argmax(gain))]
-    points = [_at_rate(polyline, rate, b, np.array([best])) for polyline, b in zip(reach, by, strict=True)]
+    lowest = least[int(np.argmax(gain))]
+    values = [np.clip([best], lowest, lowest + constraint.tolerance) for best in own]
+    points = [_at_rate(line, rate, b, value) for line, b, value in zip(lines, by, values, strict=True)]
     return [Point(float(fpr[0]), float(tpr[0])) for fpr, tpr in points]
 
 
-def _at_rate(polyline: Polyline, rate: Rate, by: Floats, value: Floats) -> tuple[Floats, Floats]:
+def _at_rate(line: Polyline, rate: Rate, by: Floats, value: Floats) -> tuple[Floats, Floats]:
     """The best points of a polyline that have a rate: the top of a vertical run, the left end of a level one."""
-    x, y = polyline
+    x, y = line
     if rate == "fpr":
-        return value, height(x, y, value)
+        return np.minimum(value, 1.0), height(x, y, np.minimum(value, 1.0))
     if rate == "tpr":
-        return height_before(y, x, value), value
+        return height_before(y, x, np.minimum(value, 1.0)), np.minimum(value, 1.0)
     selected = x * by[0] + y * by[1]
     return np.interp(value, selected, x), np.interp(value, selected, y)
 
 
-def _within_reach(
-    joint: JointDistribution, reach: Sequence[Polyline], constraint: Constraint, points: Sequence[Point]
-) -> list[Point]:
-    """Bring points from the hulls down into the groups' reach, so that the constraint still holds.
-
-    A point in a dent keeps its constrained rate and moves onto the polyline. Under equalised odds it keeps its FPR;
-    whoever is then more than the tolerance above the lowest TPR comes down too.
-    """
-    (x, y), tolerance = np.array([[p.fpr, p.tpr] for p in points]).T, constraint.tolerance
-    if constraint.rates != ("fpr", "tpr"):
-        (rate,) = constraint.rates
-        for i, (polyline, by) in enumerate(zip(reach, constraint.coefficients(joint, rate), strict=True)):
-            if y[i] > height(*polyline, x[i]):
-                value = np.array([x[i] * by[0] + y[i] * by[1]])
-                (x[i],), (y[i],) = _at_rate(polyline, rate, by, value)
-    else:
-        y = np.minimum(y, [float(height(*polyline, f)) for polyline, f in zip(reach, x, strict=True)])
-        y = np.minimum(y, y.min() + tolerance)
+def _settled(lines: Sequence[Polyline], points: Sequence[Point], tolerance: float) -> list[Point]:
+    """What a linear program's rounding left over is removed: each point in reach, no two farther apart than allowed."""
+    x, y = np.clip([[p.fpr, p.tpr] for p in points], 0.0, 1.0).T
+    x = np.minimum(x, x.min() + tolerance)
+    y = np.minimum(y, [float(height(*line, f)) for line, f in zip(lines, x, strict=True)])
+    y = np.minimum(y, y.min() + tolerance)
+    x = np.minimum(x, y)  # on the diagonal
     return [Point(float(f), float(t)) for f, t in zip(x, y, strict=True)]

@@ -16,7 +16,8 @@ from importlib.resources import files
 from typing import Any, ClassVar
 
 from evenodds import datasets
-from evenodds.model.curves import PUBLISHED, Curve
+from evenodds.model.curves import Curve
+from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit, solutions
 from evenodds.model.policy import Policy
 from evenodds.studies.choices import Budget, Choice, budgets, choices

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evenodds import datasets
-from evenodds.model.curves import PUBLISHED, Curve
+from evenodds.model.curves import Curve
+from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit, solutions
 from evenodds.model.joint import Group
 from evenodds.model.policy import Policy, rates_of

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import OptionError, one_of
+from evenodds.errors import OptionError
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
-from evenodds.model.curves import FAMILIES, Curve
+from evenodds.model.curves import Curve
+from evenodds.model.families import FAMILIES, family_of
 from evenodds.model.fit import fit
-from evenodds.model.goals import Cost, Objective, constraint_of, objective_of
+from evenodds.model.goals import Cost, Objective, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, check_policy
+from evenodds.model.request import Request
 from evenodds.model.roc import Point, roc_of
 from evenodds.uses.metrics import metrics_of
 
@@ -87,27 +89,23 @@ def compare(
     linear            0.8346 0.000 0.106
     """
     check_joint(joint)
-    wanted = [one_of("curves", curve, FAMILIES) for curve in curves]
-    constraint = constraint_of(constraints, tolerance)
-    goal = objective_of(objective, joint, constraint)
+    if isinstance(curves, str):
+        curves = [curves]
+    families = [family_of(curve, "curves") for curve in curves]
+    shared = {"constraints": constraints, "objective": objective, "tolerance": tolerance}
+    budget = {"max_slope": max_slope, "max_loss": max_loss}
+    # All is checked before the first fit.
+    requested = {family.name: shared | {"curve": family.name} | (budget if family.is_continuous else {}) for family in families}
+    for options in ({**shared, **budget}, *requested.values()):
+        Request.of(**options)
+    goal = objective_of(objective, joint)
     rows = []
     if not goal.is_distance:
         rows = [
             _row("one threshold", joint, goal, _one_threshold(joint, goal)),
             _row("group thresholds", joint, goal, _group_thresholds(joint, goal)),
         ]
-    for curve in wanted:
-        jumps = curve == "fixed"
-        policy = fit(
-            joint,
-            constraints=constraints,
-            objective=objective,
-            tolerance=tolerance,
-            curve=curve,
-            max_slope=None if jumps else max_slope,
-            max_loss=None if jumps else max_loss,
-        )
-        rows.append(_row(curve, joint, goal, policy.group_curves))
+    rows += [_row(name, joint, goal, fit(joint, **options).group_curves) for name, options in requested.items()]
     for name, made in _named(policies).items():
         check_policy(made)
         made.check_orientation(joint.orientation)

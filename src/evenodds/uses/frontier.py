@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from evenodds.errors import OptionError, one_of
+from evenodds.errors import OptionError
 from evenodds.frames import frame_of
-from evenodds.geometry.pieces import Floats
-from evenodds.model.budget import best_within
-from evenodds.model.curves import CONTINUOUS
-from evenodds.model.goals import Cost, constraint_of, objective_of
+from evenodds.model.budget import best_under
+from evenodds.model.goals import Cost, objective_of
 from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.options import OPTIONS
+from evenodds.model.request import Request
 from evenodds.progress import tracked
 
 __all__ = ["Frontier", "frontier"]
 
 _STEPS = 24
 _SETTLED = 1e-4  # a loss that nobody notices ends the default list of slopes
+_DOUBLINGS = 40  # of the gentlest slope, at the most
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """For each slope budget the best objective that a family of curves reaches within it."""
+    """For each slope budget the best objective found that a family of curves reaches within it."""
 
     objective_name: str
     max_slopes: tuple[float, ...]
@@ -66,36 +68,46 @@ def frontier(
     """
     check_joint(joint)
     joint, _ = joint.near_zero()
-    family = one_of("curve", curve, (*CONTINUOUS, "optimal"))
-    constraint = constraint_of(constraints, tolerance)
-    goal = objective_of(objective, joint, constraint)
+    request = Request.of(
+        constraints=constraints, objective=objective, tolerance=tolerance, curve=curve, max_slope=np.inf
+    )
+    if not request.family.is_continuous:
+        msg = f"{request.family.with_article.capitalize()} jumps, so no slope budget can hold. Hint: curve='linear'."
+        raise OptionError(msg)
+    goal = objective_of(request.objective, joint)
 
+    @cache
     def gain(slope: float) -> float:
-        return goal.gain(best_within(joint, family, slope, goal, constraint)[1])
+        return goal.gain(best_under(joint, request.family, slope, goal, request.constraint).points)
 
     unlimited = gain(np.inf)
     slopes = _default_slopes(joint, unlimited, gain) if max_slopes is None else _checked(max_slopes)
-    gains = [gain(slope) for slope in tracked(slopes.tolist(), "Pricing")]
+    found = {slope: gain(slope) for slope in tracked(sorted(set(slopes)), "Pricing")}
+    # What a gentler budget reaches is within a steeper one, where dents let its own curves reach less.
+    best = dict(zip(found, np.maximum.accumulate(list(found.values())).tolist(), strict=True))
+    gains = [best[slope] for slope in slopes]
     return Frontier(
         goal.name,
-        tuple(float(slope) for slope in slopes),
+        tuple(slopes),
         tuple(goal.reported(value) for value in gains),
         tuple(max(0.0, unlimited - value) for value in gains),
     )
 
 
-def _checked(max_slopes: Sequence[float]) -> Floats:
-    slopes = np.asarray(max_slopes, dtype=np.float64)
-    if slopes.ndim != 1 or not slopes.size or not (slopes > 0).all():
-        msg = f"max_slopes must be numbers above 0, got {max_slopes!r}."
+def _checked(max_slopes: object) -> list[float]:
+    slopes = [max_slopes] if isinstance(max_slopes, str) or not isinstance(max_slopes, Iterable) else list(max_slopes)
+    if not slopes:
+        msg = "max_slopes must name one budget at least, got none."
         raise OptionError(msg)
-    return slopes
+    return [float(OPTIONS["max_slope"].checked(slope)) for slope in slopes]
 
 
-def _default_slopes(joint: JointDistribution, unlimited: float, gain: Any) -> Floats:
+def _default_slopes(joint: JointDistribution, unlimited: float, gain: Callable[[float], float]) -> list[float]:
     lo, hi = joint.score_range
     least = 1 / (hi - lo) if hi > lo else 1.0
     most = least
-    while unlimited - gain(most) > _SETTLED:
+    for _ in range(_DOUBLINGS):
+        if unlimited - gain(most) <= _SETTLED:
+            break
         most *= 2
-    return np.append(np.geomspace(least / 2, max(most, least), _STEPS), np.inf)
+    return [*np.geomspace(least / 2, max(most, least), _STEPS).tolist(), np.inf]

@@ -1,0 +1,137 @@
+"""The options of a fit, each declared once: its default, what it may be, and what it means in a sentence.
+
+Python's functions, the estimator and the command line read them here. Nothing heavy is imported, so that the command
+line can list its options at once; words that an option takes are looked up where they live.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from evenodds.errors import one_of
+from evenodds.values import flag_of, number_of
+
+__all__ = ["DEFAULT_MAX_LOSS", "OPTIONS", "Flag", "Number", "Option", "Words"]
+
+DEFAULT_MAX_LOSS = 0.005
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a fit."""
+
+    name: str
+    default: Any
+    help: str
+    """A sentence for those who choose."""
+
+    def checked(self, value: Any) -> Any:
+        """The value in one form, or an error that says what is allowed."""
+        return value
+
+
+@dataclass(frozen=True)
+class Words(Option):
+    """An option that is one of some words."""
+
+    where: str = ""
+    """The module and the name of the tuple that has them."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is allowed."""
+        module, name = self.where.rsplit(".", 1)
+        return tuple(getattr(import_module(module), name))
+
+    def checked(self, value: Any) -> str:
+        return one_of(self.name, value, self.words)
+
+
+@dataclass(frozen=True)
+class Number(Option):
+    """An option that is a number; None where it need not be given."""
+
+    allowed: str = ""
+    low: float = 0.0
+    high: float = math.inf
+    above: bool = False
+    """Whether `low` itself is not allowed."""
+    endless: bool = False
+    """Whether infinity is allowed."""
+
+    def checked(self, value: Any) -> float | None:
+        if value is None and self.default is None:
+            return None
+        if self.endless and isinstance(value, float) and value == math.inf:
+            return math.inf
+        return number_of(self.name, value, self.allowed, low=self.low, high=self.high, above=self.above)
+
+
+@dataclass(frozen=True)
+class Flag(Option):
+    """An option that is true or false."""
+
+    def checked(self, value: Any) -> bool:
+        return flag_of(self.name, value)
+
+
+OPTIONS: Mapping[str, Option] = MappingProxyType(
+    {
+        option.name: option
+        for option in (
+            Words(
+                "constraints",
+                "equalized_odds",
+                "What the groups share: equalized_odds, demographic_parity, or "
+                "true_/false_positive/negative_rate_parity.",
+                where="evenodds.model.goals.CONSTRAINTS",
+            ),
+            Words(
+                "objective",
+                "accuracy_score",
+                "What it is best at: accuracy_score, balanced_accuracy_score, closest_to_perfect, or a rate alone.",
+                where="evenodds.model.goals.OBJECTIVES",
+            ),
+            Number(
+                "tolerance",
+                0.0,
+                "The largest difference of a rate between two groups.",
+                allowed="from 0 to 1, the largest difference between two groups",
+                high=1.0,
+            ),
+            Words(
+                "curve",
+                "linear",
+                "The family: linear, quadratic, cubic, quartic, fixed or optimal.",
+                where="evenodds.model.families.FAMILIES",
+            ),
+            Words(
+                "criterion",
+                "gentlest",
+                "Which curve: gentlest, even_slopes, smoothest, robust, fewest_ or even_randomized.",
+                where="evenodds.model.criteria.CRITERIA",
+            ),
+            Number(
+                "max_slope",
+                None,
+                "A budget on every group's largest slope.",
+                allowed="a number above 0, the largest change of odds a point of score",
+                above=True,
+                endless=True,
+            ),
+            Number(
+                "max_loss",
+                None,
+                f"How much of the objective may go for gentleness; {DEFAULT_MAX_LOSS:g} by default.",
+                allowed="a number from 0 on, how much of the objective may go",
+            ),
+            Option("target", None, 'A point of your own, or "baseline", the paper\'s rule.'),
+            Flag("keep_individual_odds", False, "Every group's odds run from 0 to 1 within the scores."),  # noqa: FBT003
+        )
+    }
+)

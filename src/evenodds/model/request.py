@@ -1,0 +1,147 @@
+"""What was asked, parsed and checked once: every way in reads its options here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evenodds.errors import OptionError
+from evenodds.model.criteria import check_criterion
+from evenodds.model.families import CONTINUOUS, Family, family_of
+from evenodds.model.goals import Constraint, Cost, check_objective, constraint_of
+from evenodds.model.options import DEFAULT_MAX_LOSS, OPTIONS
+from evenodds.model.roc import Point
+
+__all__ = ["Budget", "GivenPoint", "LossBudget", "Request", "SlopeBudget", "TargetLike", "Unlimited", "target_of"]
+
+TargetLike = Point | Sequence[float] | str
+
+
+@dataclass(frozen=True)
+class Unlimited:
+    """The best points, however steep."""
+
+
+@dataclass(frozen=True)
+class SlopeBudget:
+    """The best points that curves reach which are no steeper than this."""
+
+    slope: float
+
+
+@dataclass(frozen=True)
+class LossBudget:
+    """The gentlest curves that give up no more of the objective than this."""
+
+    loss: float
+
+
+@dataclass(frozen=True)
+class GivenPoint:
+    """Curves through a point that was named, no steeper than a slope, which may be infinite."""
+
+    target: Point | Literal["baseline"]
+    slope: float
+
+
+Budget = Unlimited | SlopeBudget | LossBudget | GivenPoint
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a policy shall do."""
+
+    constraint: Constraint
+    objective: str | Cost
+    family: Family
+    criterion: str
+    budget: Budget
+    keep_individual_odds: bool = False
+
+    @classmethod
+    def of(cls, **given: Any) -> Request:
+        """Parse the options of a fit; those that are not given have their defaults.
+
+        >>> Request.of(max_slope=0.1).budget, Request.of(curve="fixed").budget, Request.of().budget
+        (SlopeBudget(slope=0.1), Unlimited(), LossBudget(loss=0.005))
+        """
+        unknown = sorted(set(given) - set(OPTIONS))
+        if unknown:
+            msg = f"{unknown[0]!r} is no option of a fit. Allowed: {', '.join(OPTIONS)}."
+            raise OptionError(msg)
+        value = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+        value = {
+            name: value[name] if name == "objective" else option.checked(value[name])
+            for name, option in OPTIONS.items()
+        }
+        family = family_of(value["curve"])
+        constraint = constraint_of(value["constraints"], value["tolerance"])
+        check_objective(value["objective"], constraint)
+        check_criterion(value["criterion"], family)
+        if value["keep_individual_odds"] and not family.has_path:
+            msg = (
+                "keep_individual_odds=True needs odds that run from 0 to 1 without a gap, and "
+                f"{family.with_article}'s may not. Allowed with it: {', '.join(CONTINUOUS)}."
+            )
+            raise OptionError(msg)
+        budget = _budget(family, constraint, value["max_slope"], value["max_loss"], value["target"])
+        return cls(
+            constraint, value["objective"], family, value["criterion"], budget, value["keep_individual_odds"]
+        )
+
+
+def _budget(
+    family: Family,
+    constraint: Constraint,
+    max_slope: float | None,
+    max_loss: float | None,
+    target: TargetLike | None,
+) -> Budget:
+    """The one budget there is; refuse those that conflict."""
+    if max_slope is not None and max_loss is not None:
+        msg = f"Give max_slope or max_loss, and not both; got max_slope={max_slope!r} and max_loss={max_loss!r}."
+        raise OptionError(msg)
+    slope = np.inf if max_slope is None else max_slope
+    if not family.is_continuous and (np.isfinite(slope) or max_loss):
+        msg = f"{family.with_article.capitalize()} jumps, so no slope budget can hold. " + (
+            "Hint: curve='linear', or leave out the budget."
+        )
+        raise OptionError(msg)
+    if target is not None:
+        if not constraint.one_point:
+            msg = (
+                "target= names one point for all groups: it goes with constraints='equalized_odds' and tolerance=0, "
+                f"got {constraint.name!r} and {constraint.tolerance:g}."
+            )
+            raise OptionError(msg)
+        if max_loss is not None:
+            msg = "max_loss= chooses the point, and target= names it: give one of them. Hint: max_slope goes with both."
+            raise OptionError(msg)
+        return GivenPoint(target_of(target), slope)
+    if max_slope is not None:
+        return SlopeBudget(slope) if np.isfinite(slope) else Unlimited()
+    loss = max_loss if max_loss is not None else DEFAULT_MAX_LOSS if family.is_continuous else 0.0
+    return LossBudget(loss) if loss > 0 else Unlimited()
+
+
+def target_of(target: TargetLike) -> Point | Literal["baseline"]:
+    """A point that somebody named, checked: "baseline", or an explicit (fpr, tpr)."""
+    if isinstance(target, Point):
+        target = (target.fpr, target.tpr)
+    if isinstance(target, str):
+        if target != "baseline":
+            msg = f"target={target!r} is not known. Allowed: (fpr, tpr), two rates between 0 and 1, or 'baseline'."
+            raise OptionError(msg)
+        return "baseline"
+    try:
+        fpr, tpr = (float(rate) for rate in target)
+    except (TypeError, ValueError):
+        msg = f"target={target!r} is not a point. Allowed: (fpr, tpr), two rates between 0 and 1, or 'baseline'."
+        raise OptionError(msg) from None
+    if not (0 <= fpr <= 1 and 0 <= tpr <= 1):
+        msg = f"target=({fpr:g}, {tpr:g}) is not a pair of rates. Allowed: (fpr, tpr), each between 0 and 1."
+        raise OptionError(msg)
+    return Point(fpr, tpr)
