@@ -37,8 +37,9 @@ format: $(VENV)/developed ## Repair style where that can be done by machine
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+# Hypothesis marks its tests "hypothesis" by itself; they run here too, with ten times the examples (tests/conftest.py).
 guarantees: $(VENV)/developed ## Run the long checks over many populations
-	$(BIN)/python -m pytest -m guarantee
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m "guarantee or hypothesis"
 
 bench: $(VENV)/developed ## Measure beside the peers and the machine's limits, up to 1e6 rows
 	$(BIN)/python bench/run.py
