@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import pickle
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import evenodds as eo
-from evenodds.model.curves import linear_system, p_limits
-from strategies import CONTINUOUS, FAMILIES, curves
+from evenodds.model.families import family_of
+from shapes import CONTINUOUS, curves, mirrored, mixes, places
+from shapes import PUBLISHED as FAMILIES
 
 
 def _dense(curve, n=20001):
@@ -76,13 +80,13 @@ def test_negative_orientation_is_the_mirror_image(curve, r):
         (family, p)
         for family in CONTINUOUS
         for p in np.arange(0.05, 0.96, 0.05).round(2)
-        if p_limits(family)[0] <= p <= p_limits(family)[1]
+        if family_of(family).p_limits[0] <= p <= family_of(family).p_limits[1]
     ],
 )
 def test_closed_forms_solve_the_stated_constraints(family, p):
     """The systems are built from the constraints alone; where they are regular, their solution is our curve."""
     curve = eo.Curve(family, 0, 1, p)
-    matrix, right = linear_system(family, p)
+    matrix, right = family_of(family).linear_system(p)
     if family == "cubic" and p == 0.5:
         # Singular: the area says (1 - 2p) * slope at the knot = 0, which is nothing at p = 1/2.
         assert np.linalg.matrix_rank(matrix) == len(right) - 1
@@ -222,3 +226,282 @@ def test_straight_lines_through_nodes():
 def test_curves_are_values():
     assert eo.Curve("linear", 0, 1, 0.5) == eo.Curve("linear", 0.0, 1.0, 0.5)
     assert len({eo.Curve("linear", 0, 1, 0.5), eo.Curve("linear", 0, 1, 0.5)}) == 1
+
+
+# -- nodes -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [1e-250, 1e-9, 1.0, 1e9, 1e18, 1e21, 1e25, 1e290])
+def test_lines_bend_whatever_the_unit_of_the_score(step):
+    curve = eo.Curve.through(step * np.arange(5), [0, 0.1, 0.2, 0.9, 1])
+    assert [odds for _, odds in curve.nodes] == [0, 0.2, 0.9, 1]
+    assert curve(1.5 * step) == pytest.approx(0.15)
+    assert curve.lipschitz == pytest.approx(0.7 / step)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ((), r"at least one of each; got \(0,\) and \(0,\)"),
+        (((0, 0),), r"must run from t0=0.0 to t1=1.0, got 1"),
+        (((0, 0), (1, 2)), r"Odds must be from 0 to 1, got 2 at a score of 1"),
+        (((0, -1), (1, 1)), r"Odds must be from 0 to 1, got -1 at a score of 0"),
+        (((0, 0), (1, 1e308)), r"Odds must be from 0 to 1, got 1e\+308"),
+        (((0, 0), (1, np.nan)), r"Odds must be from 0 to 1, got nan"),
+        (((0, 0), (np.inf, 1)), r"scores of a curve must be finite, got inf"),
+        (((0, 0), (0.5, 0.2), (0.5, 0.4), (1, 1)), r"must rise from one to the next, got 0.5 and then 0.5"),
+        (((0, 0), (0.7, 0.2), (0.5, 0.4), (1, 1)), r"must rise from one to the next, got 0.7 and then 0.5"),
+        (((0, 0), (0.5, 0.4), (0.7, 0.2), (1, 1)), r"Odds must not fall .*, got 0.4 and then 0.2"),
+        (((0, 0), (0.5, 1)), r"must run from t0=0.0 to t1=1.0, got 2, from 0.0 to 0.5"),
+        (((0, 0), (1, 0.5)), r"p=0.5 is not the mean odds between the nodes, which is 0.25"),
+        ("ab", r"nodes='ab' is not allowed. Allowed: pairs of a score and its odds"),
+        (7, r"nodes=7 is not allowed"),
+        ([(0, 0, 0)], r"Allowed: pairs"),
+        ((("0", 0), (1, 1)), r"scores of a curve must be numbers, got \['0', 1\]"),
+        (((10**400, 0), (1, 1)), r"scores of a curve must be numbers"),
+        ((([0, 1], 0), (1, 1)), r"scores of a curve must be numbers"),
+    ],
+    ids=str,
+)
+def test_nodes_that_make_no_curve(nodes, message):
+    with pytest.raises(eo.OptionError, match=message):
+        eo.Curve("optimal", 0, 1, 0.5, nodes=nodes)
+
+
+def test_lines_through_what_is_no_curve():
+    for scores, odds, message in [
+        ([1, 2], [0.5], r"as many scores as odds, and at least one of each; got \(2,\) and \(1,\)"),
+        ([], [], r"at least one of each"),
+        ([2, 1], [0, 1], r"must rise"),
+        ([1, 2], [1, 0], r"must not fall"),
+        ([1, 2], [0, 1.1], r"from 0 to 1, got 1.1"),
+        ([-1e308, 1e308], [0, 1], r"got -1e\+308 and then 1e\+308"),
+    ]:
+        with pytest.raises(eo.OptionError, match=message):
+            eo.Curve.through(scores, odds)
+    with pytest.raises(eo.OptionError, match=r"must fall \(negative orientation\)"):
+        eo.Curve.through([1, 2], [0, 1], orientation="negative")
+    with pytest.raises(eo.OptionError, match=r"orientation='up' is not known"):
+        eo.Curve.through([1, 2], [0, 1], orientation="up")
+
+
+def test_nodes_far_from_0_may_be_moved():
+    curve = eo.Curve.through([0, 1 / 3, 0.5], [0, 0.5, 1]).moved(1e12)
+    assert curve.nodes[0] == (1e12, 0.0)
+    assert curve.t1 == 1e12 + 0.5
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), True, None, "1", 1j, [1]], ids=lambda v: str(v)[:8])
+def test_no_number_is_told_as_ours(value):
+    for name in ("t0", "t1", "p", "at_t0"):
+        if value is None and name == "at_t0":
+            continue
+        for family in ("fixed", "linear", "optimal"):
+            with pytest.raises(eo.OptionError, match=f"{name} (must be a number, got|is too large for)"):
+                eo.Curve(**{"family": family, "t0": 0, "t1": 1, "p": 0.5} | {name: value})
+
+
+# -- mixes -------------------------------------------------------------------------------------------------------------
+
+
+def _sum(mix, r):
+    return sum(share * part(r) for share, part in mix.parts)
+
+
+def _rounding(mix):
+    """The distance between floats beside the narrowest part of a mix."""
+    widths = [part.width * min(part.p, 1 - part.p) for _, part in mix.parts if not part.is_threshold]
+    return 4 * float(np.spacing(max(abs(mix.t0), abs(mix.t1)))) / min(widths, default=1.0)
+
+
+@given(mixes(jumps=True))
+def test_a_mix_is_the_sum_of_its_parts(mix):
+    assume(mix.parts)
+    r = places(mix)
+    assert np.abs(mix(r) - _sum(mix, r)).max() <= 1e-15
+
+
+@given(mixes(jumps=True))
+def test_a_mix_rises_and_never_leaves_0_to_1(mix):
+    r = places(mix)
+    odds = mix(r) if mix.orientation == "positive" else mix(r)[::-1]
+    assert (np.diff(odds) >= -1e-15).all()
+    assert odds.min() == 0
+    assert odds.max() == 1
+    sign = 1 if mix.orientation == "positive" else -1
+    assert mix(np.nextafter(mix.t0, -sign * np.inf)) == 0
+    assert mix([mix.t1, np.nextafter(mix.t1, sign * np.inf), sign * np.inf]).tolist() == [1, 1, 1]
+
+
+@given(mixes(("linear", "quadratic")))
+def test_the_simple_families_rise_to_one_unit_in_the_last_place(mix):
+    odds = mix(places(mix))
+    assert (np.diff(odds if mix.orientation == "positive" else odds[::-1]) >= -np.spacing(1.0)).all()
+
+
+@given(mixes(far=1e3))
+def test_mixes_are_exact(mix):
+    """Against the polynomials of its parts in rational numbers."""
+    for r in places(mix, 5).tolist():
+        exact = Fraction(0)
+        for share, part in mix.parts or ((1.0, mix),):
+            pieces = part.pieces
+            i = int(np.searchsorted(pieces.breaks, r, side="right" if pieces.closed == "left" else "left"))
+            u = (Fraction(r) - Fraction(float(pieces.origin[i]))) / Fraction(float(pieces.scale[i]))
+            exact += Fraction(share) * sum(Fraction(c) * u**k for k, c in enumerate(pieces.coefficients[i].tolist()))
+        assert abs(Fraction(float(mix(r))) - exact) <= Fraction(1, 10**15)
+
+
+@given(mixes())
+def test_the_slope_of_a_mix_is_that_of_its_parts(mix):
+    assume(mix.parts)
+    r = places(mix)
+    slopes = sum(share * part.slope(r) for share, part in mix.parts)
+    # At a break the pieces have slopes of their own, and the parts take different sides.
+    inside = ~np.isin(r, mix.pieces.breaks)
+    limit = sum(share * part.pieces.largest_slope() for share, part in mix.parts)
+    assert np.abs(mix.slope(r) - slopes)[inside].max() <= 1e-12 * limit
+    assert mix.lipschitz <= limit * (1 + 1e-12)
+    assert mix.slope(r).max() <= mix.lipschitz * (1 + 1e-12)
+    # The largest slope may be that just before a break, where no number is.
+    assert mix.slope(r).max() >= mix.lipschitz * (1 - 1e-3 - _rounding(mix))
+
+
+@given(curves())
+def test_the_largest_slope_of_pieces_is_the_familys(curve):
+    rounding = np.spacing(abs(curve.t0) + curve.width) / (min(curve.p, 1 - curve.p) * curve.width)
+    assert curve.pieces.largest_slope() == pytest.approx(curve.lipschitz, rel=1e-12 + 2 * rounding)
+
+
+@given(mixes(far=1e3, jumps=True))
+def test_ends_mean_and_area_of_a_mix(mix):
+    assume(mix.parts)
+    lo, hi = sorted((mix.t0, mix.t1))
+    assert (lo, hi) == (mix.pieces.breaks[0], mix.pieces.breaks[-1])
+    assert mix.width == hi - lo
+    # Knots are rounded to floats, and the area of the pieces with them.
+    assert mix.p == pytest.approx(mix.pieces.integral(lo, hi) / (hi - lo), abs=1e-9 + _rounding(mix))
+    assert mix.area == pytest.approx(mix.p * mix.width)
+    assert mix.knot is None
+    assert not mix.is_threshold
+    assert not mix.is_constant
+    assert np.isinf(mix.lipschitz) == any(part.is_threshold for _, part in mix.parts)
+    assert mix.parts[1][0] == 1 - mix.parts[0][0]
+    assert {part.family for _, part in mix.parts} == {mix.family}
+
+
+@given(mixes(jumps=True), st.floats(-1e6, 1e6))
+def test_a_mix_in_the_mirror_and_moved(mix, by):
+    r = places(mix, 20)
+    if mix.orientation == "positive":
+        mirror = mirrored(mix)
+        assert np.array_equal(mirror(-r), mix(r))
+        assert mirror.lipschitz == mix.lipschitz
+        assert (mirror.t0, mirror.t1, mirror.p) == (-mix.t0, -mix.t1, mix.p)
+    moved = mix.moved(by)
+    assert moved.orientation == mix.orientation
+    if moved.parts and mix.parts:
+        assert {part for _, part in moved.parts} == {part.moved(by) for _, part in mix.parts}
+
+
+def test_mixes_are_values_too():
+    mix = eo.Curve.mixed(((0.25, eo.Curve("cubic", 0, 1, 0.5)), (0.75, eo.Curve("cubic", 2, 3, 0.4))))
+    turned = eo.Curve.mixed([(0.75, eo.Curve("cubic", 2, 3, 0.4)), (0.25, eo.Curve("cubic", 0, 1, 0.5))])
+    assert mix == turned
+    assert len({mix, turned}) == 1
+    assert pickle.loads(pickle.dumps(mix)) == mix  # noqa: S301 our own bytes
+    assert mix != eo.Curve("cubic", mix.t0, mix.t1, mix.p)
+    assert eo.Curve("cubic", mix.t0, mix.t1, mix.p, parts=mix.parts) == mix
+    assert eo.Curve("linear", 0, 1, 0.5).parts == ()
+
+
+def test_mixes_of_one_curve_are_that_curve():
+    one, other = eo.Curve("linear", 0, 1, 0.5), eo.Curve("linear", 2, 3, 0.5)
+    assert eo.Curve.mixed([(1, one), (0, other)]) == one
+    assert eo.Curve.mixed([(5e-16, one), (1, other)]) == other
+    assert eo.Curve.mixed([(0.3, one), (0.7, one)]) == one
+    cuts = [eo.Curve("linear", 2, 2, p) for p in (0, 0.5)]
+    assert eo.Curve.mixed([(0.3, cuts[0]), (0.7, cuts[1])]).is_threshold
+    assert eo.Curve.mixed([(0.3, one), (0.7, other)]).moved(1e20).is_threshold
+
+
+def test_two_thresholds_jump_twice():
+    mix = eo.Curve.mixed([(0.25, eo.Curve("linear", 1, 1, 0)), (0.75, eo.Curve("linear", 3, 3, 0))])
+    assert mix([0, 1, 2, 3, 4]).tolist() == [0, 0.25, 0.25, 1, 1]
+    assert (mix.p, mix.lipschitz, mix.width) == (0.25, np.inf, 2)
+    assert mix.odds_range((0, 9)) == [(0, 0), (0.25, 0.25), (1, 1)]
+    assert mix.odds_range((2, 9)) == [(0.25, 0.25), (1, 1)]
+    half = eo.Curve.mixed([(0.25, eo.Curve("linear", 1, 1, 0)), (0.75, eo.Curve("linear", 3, 5, 0.5))])
+    assert half.odds_range((0, 9)) == [(0, 0), (0.25, 1)]
+    assert half.odds_range((0, 4)) == [(0, 0), (0.25, 0.625)]
+    down = mirrored(half)
+    assert down.odds_range((-4, 0)) == [(0, 0), (0.25, 0.625)]
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (7, r"parts=7 is not allowed. Allowed: two pairs of a share and a curve. Hint: Curve.mixed"),
+        ([], r"Allowed: two pairs"),
+        ([(1, "one")], r"Allowed: two pairs"),
+        ([(0.5, eo.Curve("linear", 0, 1, 0.5))], r"Allowed: two pairs"),
+        ([(0.5, eo.Curve("linear", 0, 1, 0.5)), (0.5, "two")], r"Allowed: two pairs"),
+        ([(0.5, eo.Curve("linear", 0, 1, 0.5))] * 3, r"Allowed: two pairs"),
+        ([(0.5, eo.Curve("linear", 0, 1, 0.5)), (0.4, eo.Curve("linear", 2, 3, 0.5))], r"got 0.5 and 0.4"),
+        ([(1.5, eo.Curve("linear", 0, 1, 0.5)), (-0.5, eo.Curve("linear", 2, 3, 0.5))], r"from 0 to 1.* -0.5"),
+        ([(np.nan, eo.Curve("linear", 0, 1, 0.5)), (0.5, eo.Curve("linear", 2, 3, 0.5))], r"must be a number, got nan"),
+        ([("x", eo.Curve("linear", 0, 1, 0.5)), (0.5, eo.Curve("linear", 2, 3, 0.5))], r"must be a number, got 'x'"),
+        (
+            [(0.5, eo.Curve("linear", 0, 1, 0.5)), (0.5, eo.Curve("cubic", 2, 3, 0.5))],
+            r"of one family and orientation, got linear \(positive\) and cubic \(positive\)",
+        ),
+        (
+            [(0.5, eo.Curve("linear", 0, 1, 0.5)), (0.5, eo.Curve("linear", 3, 2, 0.5, orientation="negative"))],
+            r"got linear \(positive\) and linear \(negative\)",
+        ),
+        ([(0.5, eo.Curve("fixed", 0, 1, 0.5)), (0.5, eo.Curve("fixed", 2, 3, 0.5))], r"got fixed"),
+        ([(0.5, eo.Curve.through([0, 1], [0, 1])), (0.5, eo.Curve.through([1, 2], [0, 1]))], r"got optimal"),
+        ([(0.5, eo.Curve("linear", -np.inf, np.inf, 0.5)), (0.5, eo.Curve("linear", 2, 3, 0.5))], r"got constant"),
+        (
+            [
+                (0.5, eo.Curve.mixed([(0.5, eo.Curve("linear", 0, 1, 0.5)), (0.5, eo.Curve("linear", 2, 3, 0.5))])),
+                (0.5, eo.Curve("linear", 2, 3, 0.5)),
+            ],
+            r"got a mix",
+        ),
+        (
+            [(0.5, eo.Curve("linear", -1e308, -9e307, 0.5)), (0.5, eo.Curve("linear", 9e307, 1e308, 0.5))],
+            r"too far apart",
+        ),
+    ],
+)
+def test_what_cannot_be_mixed(parts, message):
+    with pytest.raises(eo.OptionError, match=message):
+        eo.Curve.mixed(parts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"family": "cubic"}, r"must be two different cubic curves"),
+        ({"family": "fixed"}, r"must be two different fixed curves"),
+        ({"family": "optimal"}, r"An optimal curve has nodes"),
+        ({"t0": 0.5}, r"run from 0.0 to 3.0 with mean odds of 0.5, got t0=0.5, t1=3.0 and p=0.5"),
+        ({"t1": 4}, r"got t0=0.0, t1=4.0"),
+        ({"p": 0.4}, r"and p=0.4"),
+        ({"p": 2}, r"p=2 is not allowed"),
+        ({"at_t0": 0.1}, r"only a fixed curve has it"),
+        ({"nodes": ((0, 0), (3, 1))}, r"no other curve has"),
+        ({"shares": (0.5, 0.5 + 1e-12)}, r"sum to exactly 1"),
+        ({"shares": (0.0, 1.0)}, r"must be above 0"),
+        ({"parts": None}, r"parts=None is not allowed"),
+        ({"parts": [[0.5, 1], [0.5, 2]]}, r"Allowed: two pairs"),
+    ],
+    ids=str,
+)
+def test_parts_that_do_not_fit_the_curve(change, message):
+    one, other = eo.Curve("linear", 0, 1, 0.5), eo.Curve("linear", 2, 3, 0.5)
+    shares = change.pop("shares", (0.5, 0.5))
+    whole = {"family": "linear", "t0": 0, "t1": 3, "p": 0.5, "parts": ((shares[0], one), (shares[1], other))}
+    with pytest.raises(eo.OptionError, match=message):
+        eo.Curve(**whole | change)

@@ -13,7 +13,10 @@ a batch of K curves has `lo` of shape (K, B), and what is said of one curve hold
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, reduce
+from itertools import pairwise
+from operator import mul
 from typing import Literal
 
 import numpy as np
@@ -22,6 +25,10 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["Floats", "Pieces"]
 
 Floats = NDArray[np.float64]
+
+_Piece = tuple[float, float, list[float]]
+"""The origin and scale of the local variable, and the coefficients in it."""
+_NARROW = 1e-300  # below it 1 / width is no number
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +127,51 @@ class Pieces:
         product[..., 1:] += self.coefficients * (linear * self.scale)[..., None]
         return Pieces(self.lo, self.hi, self.origin, self.scale, product, self.closed)
 
+    def blended(self, other: Pieces, share: float) -> Pieces:
+        """The sum of `share` of one piecewise polynomial and the rest of another; both are closed at the same end.
+
+        Where only one of them changes it keeps its own variable. Where both do, they are written in a variable of the
+        interval, so that narrow pieces far from zero keep their digits. It is counted from the end whose value is
+        nearer to 0 or 1: what rises from 0 to 1 then stays within, whatever the rounding.
+
+        >>> low, high = (Pieces.joined([at], origin=[0, 0], scale=[1, 1], coefficients=[[0], [1]]) for at in (2, 5))
+        >>> low.blended(high, 0.75)([1, 3, 6])
+        array([0.  , 0.75, 1.  ])
+        """
+        breaks = np.unique(np.concatenate([self.breaks, other.breaks]))
+        ends = [-np.inf, *breaks.tolist(), np.inf]
+        terms = max(self.coefficients.shape[-1], other.coefficients.shape[-1])
+        mine, theirs = (pieces._among(breaks, terms) for pieces in (self, other))  # noqa: SLF001
+        made = [_sum(share, *both, *within) for *both, within in zip(mine, theirs, pairwise(ends), strict=True)]
+        origin, scale, coefficients = zip(*made, strict=True)
+        return Pieces.joined(breaks, origin=origin, scale=scale, coefficients=coefficients, closed=self.closed)
+
+    def _among(self, breaks: Floats, terms: int) -> list[_Piece]:
+        """The piece that holds each interval between breaks of which its own are some."""
+        held = np.append(0, np.searchsorted(self.breaks, breaks, side="right"))
+        padded = np.zeros((held.size, terms))
+        padded[:, : self.coefficients.shape[-1]] = self.coefficients[held]
+        return list(zip(self.origin[held].tolist(), self.scale[held].tolist(), padded.tolist(), strict=True))
+
+    def largest_slope(self) -> float:
+        """The largest slope of one piecewise polynomial of degree 4 at most, as a magnitude; jumps are not part of it.
+
+        >>> cubic = [[0, 0, 0, 0], [0, 0, 3, -2], [1, 0, 0, 0]]
+        >>> Pieces.joined([0, 2], origin=[0, 0, 0], scale=[1, 2, 1], coefficients=cubic).largest_slope()
+        0.75
+        """
+        curved = self.coefficients[:, 1:].any(axis=-1)
+        if not curved.any():
+            return 0.0
+        given = self.coefficients[curved, 1:]
+        d = np.zeros((given.shape[0], 4))  # of the derivative in the local variable
+        d[:, : given.shape[-1]] = given * np.arange(1, given.shape[-1] + 1)
+        ends = [(end[curved] - self.origin[curved]) / self.scale[curved] for end in (self.lo, self.hi)]
+        least, most = np.minimum(*ends), np.maximum(*ends)
+        turns = (np.clip(root, least, most) for root in _roots(3 * d[:, 3], 2 * d[:, 2], d[:, 1]))
+        slopes = [((d[:, 3] * u + d[:, 2]) * u + d[:, 1]) * u + d[:, 0] for u in (least, most, *turns)]
+        return float(np.max(np.abs(slopes) / np.abs(self.scale[curved])))
+
     def integral(self, start: float, stop: float) -> float:
         """The integral from `start` to `stop` of one piecewise polynomial."""
         lo, hi = np.clip(self.lo, start, stop), np.clip(self.hi, start, stop)
@@ -139,3 +191,42 @@ class Pieces:
             coefficients=self.coefficients[..., ::-1, :],
             closed="right" if self.closed == "left" else "left",
         )
+
+
+def _sum(share: float, one: _Piece, other: _Piece, lo: float, hi: float) -> _Piece:
+    """The sum of `share` of one polynomial and the rest of another, between lo and hi."""
+    rest = 1 - share
+    level = share * one[2][0] + rest * other[2][0]
+    for weight, (origin, scale, changes), (_, _, stays) in ((share, one, other), (rest, other, one)):
+        if not any(stays[1:]):
+            return origin, scale, [level, *(weight * c for c in changes[1:])]
+    ends = [share * _value(one, r) + rest * _value(other, r) for r in (lo, hi)]
+    width = max(hi - lo, _NARROW)
+    origin, scale = (lo, width) if sum(ends) <= 1 else (hi, -width)
+    # Rounded once, at the end, the sum is as exact as its evaluation.
+    weights = Fraction(share), 1 - Fraction(share)
+    parts = [_rewritten(piece, origin, scale) for piece in (one, other)]
+    return origin, scale, [float(sum(map(mul, weights, terms))) for terms in zip(*parts, strict=True)]
+
+
+def _value(piece: _Piece, r: float) -> float:
+    origin, scale, coefficients = piece
+    return reduce(lambda value, c: value * ((r - origin) / scale) + c, coefficients[::-1])
+
+
+def _rewritten(piece: _Piece, origin: float, scale: float) -> list[Fraction]:
+    """The coefficients in another local variable, exactly: the Taylor expansion by Horner's rule."""
+    unit = Fraction(piece[1])
+    shift, stretch = (Fraction(origin) - Fraction(piece[0])) / unit, Fraction(scale) / unit
+    found = [Fraction(c) for c in piece[2]]
+    for first in range(len(found) - 1):
+        for power in range(len(found) - 2, first - 1, -1):
+            found[power] += shift * found[power + 1]
+    return [c * stretch**power for power, c in enumerate(found)]
+
+
+def _roots(a: Floats, b: Floats, c: Floats) -> tuple[Floats, Floats]:
+    """The real roots of a u^2 + b u + c, without cancellation; 0 for those that are not there."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = -(b + np.copysign(np.sqrt(b * b - 4 * a * c), b)) / 2
+        return tuple(np.where(np.isfinite(root), root, 0.0) for root in (half / a, c / half))  # type: ignore[return-value]

@@ -1,133 +1,45 @@
-"""The families of curves that turn a score into odds (paper, Section 4; misprints corrected).
+"""A curve: odds of a yes as a function of the score, for one group.
 
-A curve is fixed by its thresholds t0 <= t1 and the mean odds p between them. With q = 1 - p, D = t1 - t0 and
-x = (r - t0) / D its odds are 0 below t0 and 1 from t1 on, and its area over [t0, t1] is p D. All families but the
-quartic are made of two halves that meet with odds p at the knot x = q:
-
-    below the knot   p s(u),      u = x / q
-    above the knot   1 - q s(v),  v = (1 - x) / p
-
-with s(u) = u (linear), u^2 (quadratic), 3u^2 - 2u^3 (cubic). The quartic is one polynomial (paper, Equation 4),
-
-    psi_p(x) = (30p - 12) x^2 + (28 - 60p) x^3 + (30p - 15) x^4,
-
-monotone exactly for p in [2/5, 3/5]; it is evaluated from both ends, since psi_p(x) = 1 - psi_q(1 - x), so that its
-odds never leave [0, 1] by rounding. The fixed curve (Hardt et al., 2016) is p all the way; on discrete scores it
-carries one more number, the odds `at_t0` of the people exactly at t0.
-
-The optimal curve is not of the paper: it is whatever piecewise-linear curve a linear program found, and is given by its
-nodes.
-
-Two shapes stand at the ends of every family: t0 = t1 is a single threshold, and t0, t1 at minus and plus infinity
-is the constant p.
+Curves come from families (see `families`). Two shapes stand at the ends of every family: t0 = t1 is a single threshold,
+and t0, t1 at minus and plus infinity is the constant p. A mix is the sum of two curves of a family, each times its
+share; it reaches points that no single one of them can.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from numbers import Real
+from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
+from evenodds.model.families import CONTINUOUS, Family, family_of
+from evenodds.model.nodes import checked_nodes, columns_of, mean_between, without_straight
 
-__all__ = [
-    "CERTAIN",
-    "CONTINUOUS",
-    "FAMILIES",
-    "PUBLISHED",
-    "Curve",
-    "is_random",
-    "layout",
-    "linear_system",
-    "p_limits",
-    "unit_slope",
-]
+__all__ = ["CERTAIN", "Curve", "is_random"]
 
-CONTINUOUS = ("linear", "quadratic", "cubic", "quartic")
-PUBLISHED = ("fixed", *CONTINUOUS)
-"""The families of the paper."""
-FAMILIES = (*PUBLISHED, "optimal")
-
-# s(u) of the two-piece families, coefficients of u^0, u^1, ...
-_HALVES = {"linear": np.array([0.0, 1]), "quadratic": np.array([0.0, 0, 1]), "cubic": np.array([0.0, 0, 3, -2])}
 _FAR = 1e300  # beyond every threshold
 _NARROW = 1e-300  # below it 1 / width is no number
-_STRAIGHT = 1e-9  # a change of slope, relative to the largest, that is none
-# The largest slope of s on [0, 1].
-_HALF_SLOPE = {"linear": 1.0, "quadratic": 2.0, "cubic": 1.5}
-
+_NOTHING = 1e-15  # a share that is none
+_SAME = 1e-9  # sums and means nearer than this say the same
+_MIXED = ", ".join(CONTINUOUS[:-1]) + " or " + CONTINUOUS[-1]
+_HINT = " Hint: Curve.mixed(((share, curve), (share, curve))) makes a mix."
 
 CERTAIN = 1e-12
 """Odds nearer than this to 0 or 1 are certain."""
+
+_Parts: TypeAlias = "tuple[tuple[float, Curve], tuple[float, Curve]]"
 
 
 def is_random(odds: Floats) -> NDArray[np.bool_]:
     """Which odds are neither 0 nor 1, so that chance decides."""
     return (odds > CERTAIN) & (odds < 1 - CERTAIN)
-
-
-def p_limits(family: str) -> tuple[float, float]:
-    """The p for which a family is monotone; beyond them its odds would fall somewhere."""
-    return (0.4, 0.6) if family == "quartic" else (0.0, 1.0)
-
-
-def unit_slope(family: str, p: ArrayLike) -> Floats:
-    """L_R times D: the largest slope of a family between thresholds 0 and 1.
-
-    The paper places the maximum at the thresholds or the knot; the cubic's lies in the middle of its steeper half.
-
-    >>> unit_slope("cubic", [0.5, 0.75]), unit_slope("quartic", [0.4, 0.5])
-    (array([1.5, 4.5]), array([1.77777778, 1.5       ]))
-    """
-    at = np.asarray(p, dtype=np.float64)
-    if family == "fixed":
-        return np.full(at.shape, np.inf)
-    if family in _HALVES:
-        with np.errstate(divide="ignore"):
-            return np.asarray(_HALF_SLOPE[family] * np.maximum(at / (1 - at), (1 - at) / at))
-    # psi'' = 0 at x* = 1/2 - b / (2 + 2 sqrt(1 + 3 b^2)), b = 10 p - 5: the paper's root without its 0/0 at p = 1/2.
-    b = 10 * at - 5
-    x = 0.5 - b / (2 + 2 * np.sqrt(1 + 3 * b**2))
-    return np.asarray(x * (1 - x) * ((60 * at - 24) + (60 - 120 * at) * x))
-
-
-def layout(family: str, t0: ArrayLike, t1: ArrayLike, p: ArrayLike) -> Pieces:
-    """Pieces of curves with t0 < t1, for the whole batch that t0, t1 and p span; `fixed` has no `at_t0` here."""
-    t0, t1, p = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in (t0, t1, p)))
-    count, terms = (3, 1) if family == "fixed" else (4, 5 if family == "quartic" else len(_HALVES[family]))
-    lo, hi = np.full((*p.shape, count), -np.inf), np.full((*p.shape, count), np.inf)
-    origin, scale = np.zeros((*p.shape, count)), np.ones((*p.shape, count))
-    coefficients = np.zeros((*p.shape, count, terms))
-    coefficients[..., -1, 0] = 1.0
-    lo[..., 1], lo[..., -1] = t0, t1
-    if family == "fixed":
-        coefficients[..., 1, 0] = p
-    else:
-        lower, upper = coefficients[..., 1, :], coefficients[..., 2, :]  # views, filled in below
-        if family == "quartic":
-            knot = t0 + (t1 - t0) / 2
-            scale[..., 1], scale[..., 2] = t1 - t0, t0 - t1
-            lower[..., 2:], upper[..., 2:] = _quartic(p), -_quartic(1 - p)
-        else:
-            knot = t0 + (1 - p) * (t1 - t0)
-            # For p near 0 or 1 the knot may fall on a threshold; that half is then empty and its scale unused.
-            scale[..., 1] = np.where(knot > t0, knot - t0, 1.0)
-            scale[..., 2] = np.where(knot < t1, knot - t1, 1.0)
-            half = _HALVES[family]
-            lower[...], upper[...] = p[..., None] * half, (p[..., None] - 1) * half
-        upper[..., 0] = 1.0
-        lo[..., 2], origin[..., 1], origin[..., 2] = knot, t0, t1
-    hi[..., :-1] = lo[..., 1:]
-    return Pieces(lo, hi, origin, scale, coefficients)
-
-
-def _quartic(p: Floats) -> Floats:
-    """Coefficients of x^2, x^3 and x^4."""
-    return np.stack([6 * (5 * p - 2), 4 * (7 - 15 * p), 15 * (2 * p - 1)], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -147,6 +59,8 @@ class Curve:
         Only for "fixed": the odds of people exactly at t0, between 0 and p; without it they are p.
     nodes : tuple of (score, odds), optional
         Only for "optimal": straight lines between them, constant beyond the first and the last.
+    parts : two pairs of (share, Curve), optional
+        Only for a mix, which `Curve.mixed` makes: t0 and t1 are then its ends, p the mean odds between them.
     orientation : "positive" or "negative"
 
     Examples
@@ -166,6 +80,7 @@ class Curve:
     p: float
     at_t0: float | None = None
     nodes: tuple[tuple[float, float], ...] | None = None
+    parts: _Parts | tuple[()] = ()
     orientation: Literal["positive", "negative"] = field(default="positive", kw_only=True)
 
     @classmethod
@@ -181,35 +96,50 @@ class Curve:
         >>> curve.nodes, curve.p, curve.lipschitz
         (((2.0, 0.0), (4.0, 0.5)), 0.25, 0.25)
         """
-        x, y = np.asarray(scores, dtype=np.float64), np.asarray(odds, dtype=np.float64)
-        slope = np.concatenate([[0.0], np.diff(y) / np.diff(x), [0.0]])
-        kept = np.abs(np.diff(slope)) > _STRAIGHT * max(float(np.abs(slope).max()), _STRAIGHT)
-        x, y = x[kept], y[kept]
+        one_of("orientation", orientation, ("positive", "negative"))
+        x, y = checked_nodes(scores, odds, rising=orientation == "positive")
+        value = float(y[0])
+        x, y = without_straight(x, y)
         if not x.size:
-            value = float(np.asarray(odds).flat[0])
             ends = (-np.inf, np.inf) if orientation == "positive" else (np.inf, -np.inf)
             return cls("optimal", *ends, value, orientation=orientation)
-        area = float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
         nodes = tuple(zip(x.tolist(), y.tolist(), strict=True))
-        return cls("optimal", x[0], x[-1], area / (x[-1] - x[0]), nodes=nodes, orientation=orientation)
+        return cls("optimal", x[0], x[-1], mean_between(x, y), nodes=nodes, orientation=orientation)
+
+    @classmethod
+    def mixed(cls, parts: Sequence[tuple[float, Curve]]) -> Curve:
+        """The sum of two curves of one family, each times its share; the shares sum to 1.
+
+        The parts are continuous curves or single thresholds. A mix rises as they do, and its slope is nowhere more
+        than the shares of theirs. A share of 0, or two parts that are the same, give back the single curve.
+
+        >>> mix = Curve.mixed([(0.25, Curve("linear", 10, 20, 0.5)), (0.75, Curve("linear", 30, 45, 0.5))])
+        >>> mix([10, 20, 30, 45]), mix.lipschitz
+        (array([0.  , 0.25, 0.25, 1.  ]), 0.05)
+        >>> mix.t0, mix.t1, [(share, part.t0, part.t1) for share, part in mix.parts]
+        (10.0, 45.0, [(0.25, 10.0, 20.0), (0.75, 30.0, 45.0)])
+        """
+        (first, one), (second, other) = _checked_parts(parts)
+        if first <= _NOTHING or second <= _NOTHING or _are_the_same(one, other):
+            return other if first <= _NOTHING else one
+        if (*other.upward, other.p) < (*one.upward, one.p):
+            first, one, other = second, other, one
+        made = ((first, one), (1 - first, other))
+        t0, t1, p = _ends_and_mean(made)
+        return cls(one.family, t0, t1, p, parts=made, orientation=one.orientation)
 
     def __post_init__(self) -> None:
-        one_of("family", self.family, FAMILIES)
-        if (self.nodes is not None) != (self.family == "optimal" and not (self.is_threshold or self.is_constant)):
-            msg = "An optimal curve has nodes, and no other curve has. Hint: Curve.through(scores, odds) makes one."
-            raise OptionError(msg)
+        family_of(self.family, "family")
         one_of("orientation", self.orientation, ("positive", "negative"))
-        for name in ("t0", "t1", "p", "at_t0"):
-            value = getattr(self, name)
-            if value is not None or name != "at_t0":
-                if not isinstance(value, (int, float, np.integer, np.floating)):
-                    msg = f"{name} must be a number, got {value!r}."
-                    raise OptionError(msg)
-                object.__setattr__(self, name, float(value))
-                if np.isnan(value):
-                    msg = f"{name} must be a number, got nan."
-                    raise OptionError(msg)
-        start, stop = self._upward
+        for name in ("t0", "t1", "p", *(["at_t0"] if self.at_t0 is not None else [])):
+            object.__setattr__(self, name, _number(name, getattr(self, name)))
+        self._check_thresholds()
+        self._check_p()
+        self._check_nodes()
+        self._check_parts()
+
+    def _check_thresholds(self) -> None:
+        start, stop = self.upward
         if start > stop:
             wanted = "t0 <= t1" if self.orientation == "positive" else "t0 >= t1 (negative orientation)"
             msg = f"The thresholds must satisfy {wanted}, got t0={self.t0:g} and t1={self.t1:g}."
@@ -223,31 +153,70 @@ class Curve:
         if 0 < self.width < _NARROW and self.family != "fixed":
             msg = f"The thresholds {self.t0!r} and {self.t1!r} are too near each other for floating-point numbers."
             raise OptionError(msg)
-        self._check_p()
 
     def _check_p(self) -> None:
-        lo, hi = p_limits(self.family)
-        if self.is_threshold or self.is_constant:
-            lo, hi = 0.0, 1.0
+        whole = self.is_threshold or self.is_constant
+        lo, hi = (0.0, 1.0) if whole or self.parts else self._family.p_limits
         # Without an open interval the knot would fall on a threshold and the curve would jump.
-        ends = self.family in _HALVES and not (self.is_threshold or self.is_constant)
+        ends = self._family.has_knot and not whole and not self.parts
         if not (lo < self.p < hi if ends else lo <= self.p <= hi):
             allowed = f"{'above' if ends else 'from'} {lo:g} {'and below' if ends else 'to'} {hi:g}"
-            why = ": beyond it the quartic's odds would fall as the score rises" if self.family == "quartic" else ""
-            msg = f"p={self.p:g} is not allowed for a {self.family} curve. Allowed: {allowed}{why}."
+            why = "" if self.parts else self._family.why_limits
+            msg = f"p={self.p:g} is not allowed for {self._family.with_article}. Allowed: {allowed}{why}."
             raise OptionError(msg)
-        apart = self.family == "fixed" and not (self.is_threshold or self.is_constant)
-        if self.at_t0 is not None and not (apart and 0 <= self.at_t0 <= self.p):
+        if self.at_t0 is not None and not (self.family == "fixed" and not whole and 0 <= self.at_t0 <= self.p):
             msg = f"at_t0={self.at_t0:g} is not allowed: only a fixed curve has it, between 0 and p={self.p:g}."
+            raise OptionError(msg)
+
+    def _check_nodes(self) -> None:
+        if (self.nodes is not None) != (self.family == "optimal" and not (self.is_threshold or self.is_constant)):
+            msg = "An optimal curve has nodes, and no other curve has. Hint: Curve.through(scores, odds) makes one."
+            raise OptionError(msg)
+        if self.nodes is None:
+            return
+        x, y = checked_nodes(*columns_of(self.nodes), rising=self.orientation == "positive")
+        object.__setattr__(self, "nodes", tuple(zip(x.tolist(), y.tolist(), strict=True)))
+        start, stop = float(x[0]), float(x[-1])
+        if x.size < 2 or (start, stop) != (self.t0, self.t1):  # noqa: PLR2004 a line has two ends
+            msg = f"The nodes must run from t0={self.t0!r} to t1={self.t1!r}, got {x.size}, from {start!r} to {stop!r}."
+            raise OptionError(msg)
+        # Nodes that were moved are rounded, and p is not.
+        rounded = 8 * float(np.spacing(np.abs(x).max())) / self.width
+        if abs(mean_between(x, y) - self.p) > _SAME + rounded:
+            msg = f"p={self.p:g} is not the mean odds between the nodes, which is {mean_between(x, y):g}."
+            raise OptionError(msg)
+
+    def _check_parts(self) -> None:
+        if self.parts == ():
+            return
+        made = _checked_parts(self.parts)
+        object.__setattr__(self, "parts", made)
+        (first, one), (second, other) = made
+        if not 0 < first < 1 or second != 1 - first:
+            msg = f"The shares of a mix must be above 0, and sum to exactly 1; got {first!r} and {second!r}.{_HINT}"
+            raise OptionError(msg)
+        if (one.family, one.orientation) != (self.family, self.orientation) or _are_the_same(one, other):
+            msg = f"The parts of this mix must be two different {self.family} curves ({self.orientation}).{_HINT}"
+            raise OptionError(msg)
+        t0, t1, p = _ends_and_mean(made)
+        if (t0, t1) != (self.t0, self.t1) or abs(p - self.p) > _SAME:
+            got = f"t0={self.t0!r}, t1={self.t1!r} and p={self.p:g}"
+            msg = f"The parts of this mix run from {t0!r} to {t1!r} with mean odds of {p:g}, got {got}.{_HINT}"
             raise OptionError(msg)
 
     def moved(self, by: float) -> Curve:
         """The same curve for scores that are all higher by so much."""
+        if self.parts:
+            return Curve.mixed([(share, part.moved(by)) for share, part in self.parts])
         nodes = self.nodes and tuple((score + by, odds) for score, odds in self.nodes)
         return replace(self, t0=self.t0 + by, t1=self.t1 + by, nodes=nodes)
 
     @property
-    def _upward(self) -> tuple[float, float]:
+    def _family(self) -> Family:
+        return family_of(self.family, "family")
+
+    @property
+    def upward(self) -> tuple[float, float]:
         """The thresholds on the scale on which a higher score speaks for a yes."""
         return (self.t0, self.t1) if self.orientation == "positive" else (-self.t0, -self.t1)
 
@@ -269,7 +238,7 @@ class Curve:
     @property
     def knot(self) -> float | None:
         """Where the two halves meet with odds p; None where there is no such point."""
-        if self.family not in _HALVES or self.is_threshold or self.is_constant:
+        if not self._family.has_knot or self.is_threshold or self.is_constant or self.parts:
             return None
         return self.t0 + (1 - self.p) * (self.t1 - self.t0)
 
@@ -278,39 +247,47 @@ class Curve:
         """The integral of the odds from t0 to t1: p D for every family."""
         return 0.0 if self.is_threshold else self.p * self.width
 
-    @property
+    @cached_property
     def lipschitz(self) -> float:
         """L_R, the largest slope anywhere, as a magnitude; infinite where the odds jump."""
         if self.is_constant:
             return 0.0
-        if self.is_threshold:
+        if self.is_threshold or any(part.is_threshold for _, part in self.parts):
             return float("inf")
+        if self.parts:
+            return self.pieces.largest_slope()
         if self.nodes is not None:
             x, y = np.array(self.nodes).T
             return float(np.abs(np.diff(y) / np.diff(x)).max())
-        return float(unit_slope(self.family, self.p)) / self.width
+        return float(self._family.unit_slope(self.p)) / self.width
 
     @cached_property
     def pieces(self) -> Pieces:
         """The curve as piecewise polynomials on the user's own scale."""
-        start, stop = self._upward
-        if self.is_constant:
-            pieces = Pieces.joined(np.zeros(0), origin=[0.0], scale=[1.0], coefficients=[[self.p]])
-        elif self.is_threshold:
-            pieces = Pieces.joined([start], origin=[0.0] * 2, scale=[1.0] * 2, coefficients=[[0.0], [1.0]])
-        elif self.nodes is not None:
+        if self.nodes is not None:
             return self._straight_lines(self.nodes)
-        elif self.at_t0 is not None:
+        return self.upward_pieces if self.orientation == "positive" else self.upward_pieces.mirrored()
+
+    @property
+    def upward_pieces(self) -> Pieces:
+        """The same on the scale on which a higher score speaks for a yes; not for an optimal curve."""
+        start, stop = self.upward
+        if self.is_constant:
+            return Pieces.joined(np.zeros(0), origin=[0.0], scale=[1.0], coefficients=[[self.p]])
+        if self.is_threshold:
+            return Pieces.joined([start], origin=[0.0] * 2, scale=[1.0] * 2, coefficients=[[0.0], [1.0]])
+        if self.parts:
+            (share, one), (_, other) = self.parts
+            return one.upward_pieces.blended(other.upward_pieces, share)
+        if self.at_t0 is not None:
             # The people exactly at t0 have a piece of their own, as narrow as floats allow.
-            pieces = Pieces.joined(
+            return Pieces.joined(
                 [start, np.nextafter(start, np.inf), stop],
                 origin=[0.0] * 4,
                 scale=[1.0] * 4,
                 coefficients=[[0.0], [self.at_t0], [self.p], [1.0]],
             )
-        else:
-            pieces = layout(self.family, start, stop, self.p)
-        return pieces if self.orientation == "positive" else pieces.mirrored()
+        return self._family.layout(start, stop, self.p)
 
     def _straight_lines(self, nodes: tuple[tuple[float, float], ...]) -> Pieces:
         x, y = np.array(nodes if self.orientation == "positive" else nodes[::-1]).T
@@ -369,49 +346,61 @@ def _merged(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return joined
 
 
-def linear_system(family: str, p: float) -> tuple[Floats, Floats]:
-    """The linear system M c = b that a family's coefficients solve between thresholds 0 and 1 (paper, Appendix C).
+# -- what a curve is made of -------------------------------------------------------------------------------------------
 
-    Each row is one stated constraint: values at both ends, slopes where the family is smooth, odds p at the knot
-    q = 1 - p from both sides, and (cubic, quartic) the area p. The unknowns are the coefficients of x^0, x^1, ... of
-    the lower piece, then of the upper one; the quartic has one piece only.
 
-    The cubic's system is singular at p = 1/2: its area constraint says (1 - 2p) * slope at the knot = 0, so it forces
-    a flat knot for every other p and says nothing at p = 1/2, where the closed form is one solution of many.
+def _number(name: str, value: object) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:
+        msg = f"{name} is too large for floating-point numbers."
+        raise OptionError(msg) from None
+    if math.isnan(number):
+        msg = f"{name} must be a number, got {value!r}."
+        raise OptionError(msg)
+    return number
 
-    Examples
-    --------
-    >>> matrix, right = linear_system("linear", 0.25)
-    >>> np.linalg.solve(matrix, right).round(6)
-    array([ 0.      ,  0.333333, -2.      ,  3.      ])
-    """
-    one_of("family", family, CONTINUOUS)
-    q = 1 - p
-    n = {"linear": 2, "quadratic": 3, "cubic": 4, "quartic": 5}[family]
-    powers = np.arange(n)
 
-    def value(x: float) -> Floats:
-        return np.asarray(x**powers, dtype=np.float64)
+def _checked_parts(parts: object) -> _Parts:
+    """Two shares and the curves they are of, if these can be mixed."""
+    if not _are_pairs(parts):
+        msg = f"parts={parts!r} is not allowed. Allowed: two pairs of a share and a curve.{_HINT}"
+        raise OptionError(msg)
+    (first, one), (second, other) = parts
+    first, second = _number("A share", first), _number("A share", second)
+    if not (0 <= first <= 1 and 0 <= second <= 1 and abs(first + second - 1) <= _SAME):
+        msg = f"The shares of a mix must be from 0 to 1, and sum to 1; got {first!r} and {second!r}."
+        raise OptionError(msg)
+    for part in (one, other):
+        if part.parts or part.is_constant or not part._family.has_path:  # noqa: SLF001 its own class
+            kind = "a mix" if part.parts else "constant" if part.is_constant else part.family
+            msg = f"The parts of a mix must be single {_MIXED} curves or thresholds of such a family, got {kind}."
+            raise OptionError(msg)
+    if (one.family, one.orientation) != (other.family, other.orientation):
+        got = " and ".join(f"{part.family} ({part.orientation})" for part in (one, other))
+        msg = f"The parts of a mix must be of one family and orientation, got {got}."
+        raise OptionError(msg)
+    return (first, one), (second, other)
 
-    def slope(x: float) -> Floats:
-        return np.asarray(powers * x ** np.maximum(powers - 1, 0), dtype=np.float64)
 
-    def area(start: float, stop: float) -> Floats:
-        return np.asarray((stop ** (powers + 1) - start ** (powers + 1)) / (powers + 1))
+def _are_pairs(parts: object) -> TypeGuard[Sequence[tuple[object, Curve]]]:
+    return (
+        isinstance(parts, Sequence)
+        and [len(part) if isinstance(part, Sequence) else 0 for part in parts] == [2, 2]
+        and all(isinstance(curve, Curve) for _, curve in parts)
+    )
 
-    if family == "quartic":
-        return np.stack([value(0), slope(0), value(1), slope(1), area(0, 1)]), np.array([0.0, 0.0, 1.0, 0.0, p])
-    none = np.zeros(n)
 
-    def lower(row: Floats) -> Floats:
-        return np.concatenate([row, none])
+def _are_the_same(one: Curve, other: Curve) -> bool:
+    """Whether two curves give the same odds; a threshold's p says nothing."""
+    return one == other or (one.is_threshold and other.is_threshold and one.t0 == other.t0)
 
-    def upper(row: Floats) -> Floats:
-        return np.concatenate([none, row])
 
-    rows = [(lower(value(0)), 0.0), (lower(value(q)), p), (upper(value(q)), p), (upper(value(1)), 1.0)]
-    if family in ("quadratic", "cubic"):
-        rows += [(lower(slope(0)), 0.0), (upper(slope(1)), 0.0)]
-    if family == "cubic":
-        rows += [(lower(slope(q)) - upper(slope(q)), 0.0), (lower(area(0, q)) + upper(area(q, 1)), p)]
-    return np.stack([row for row, _ in rows]), np.array([right for _, right in rows])
+def _ends_and_mean(parts: _Parts) -> tuple[float, float, float]:
+    """A mix's t0, t1 and p."""
+    ends = [part.upward for _, part in parts]
+    start, stop = min(t0 for t0, _ in ends), max(t1 for _, t1 in ends)
+    # Beyond its own t1 a part has odds of 1.
+    area = sum(share * (part.area + (stop - t1)) for (share, part), (_, t1) in zip(parts, ends, strict=True))
+    sign = 1.0 if parts[0][1].orientation == "positive" else -1.0
+    return sign * start, sign * stop, min(1.0, area / (stop - start)) if math.isfinite(stop - start) else 0.0

@@ -1,0 +1,75 @@
+"""The nodes of a curve of straight lines: checked, and without those that no line bends at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenodds.errors import OptionError
+from evenodds.geometry.pieces import Floats
+
+__all__ = ["checked_nodes", "columns_of", "mean_between", "without_straight"]
+
+_NARROW = 1e-300  # below it 1 / width is no number
+_STRAIGHT = 1e-9  # a change of slope, relative to the largest, that is none
+
+
+def columns_of(nodes: object) -> tuple[list[object], list[object]]:
+    """The scores and the odds of pairs of both."""
+    try:
+        pairs = [(score, odds) for score, odds in nodes]  # type: ignore[attr-defined]  # what is none is refused
+    except (TypeError, ValueError):
+        msg = f"nodes={nodes!r} is not allowed. Allowed: pairs of a score and its odds."
+        raise OptionError(msg) from None
+    return [score for score, _ in pairs], [odds for _, odds in pairs]
+
+
+def checked_nodes(scores: object, odds: object, *, rising: bool) -> tuple[Floats, Floats]:
+    """Scores that rise (or fall) from one to the next, and their odds, which rise from 0 to 1 at most."""
+    x, y = _array("scores", scores), _array("odds", odds)
+    if x.ndim != 1 or x.shape != y.shape or not x.size:
+        msg = f"A curve needs as many scores as odds, and at least one of each; got {x.shape} and {y.shape}."
+        raise OptionError(msg)
+    if not np.isfinite(x).all():
+        msg = f"The scores of a curve must be finite, got {x[~np.isfinite(x)][0]:g}."
+        raise OptionError(msg)
+    with np.errstate(over="ignore"):
+        gaps = np.diff(x) if rising else -np.diff(x)
+    tell_apart = (gaps >= _NARROW) & np.isfinite(gaps)
+    if not tell_apart.all():
+        one, other = x[np.argmin(tell_apart) :][:2].tolist()
+        way = "rise" if rising else "fall (negative orientation)"
+        msg = f"The scores of a curve must {way} from one to the next, got {one!r} and then {other!r}."
+        raise OptionError(msg)
+    allowed = (y >= 0) & (y <= 1)
+    if not allowed.all():
+        msg = f"Odds must be from 0 to 1, got {y[~allowed][0]:g} at a score of {x[~allowed][0]:g}."
+        raise OptionError(msg)
+    falls = np.diff(y) < 0
+    if falls.any():
+        one, other = y[np.argmax(falls) :][:2].tolist()
+        msg = f"Odds must not fall where scores speak more for a yes, got {one!r} and then {other!r}."
+        raise OptionError(msg)
+    return x, y
+
+
+def _array(name: str, values: object) -> Floats:
+    try:
+        found = np.array(values)
+    except (TypeError, ValueError):  # lists of different lengths
+        found = np.array(None)
+    if found.dtype.kind not in "iuf":
+        msg = f"The {name} of a curve must be numbers, got {values!r}."
+        raise OptionError(msg)
+    return found.astype(np.float64)
+
+
+def without_straight(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """The nodes at which a line bends; none where all odds are the same."""
+    slope = np.concatenate([[0.0], np.diff(y) / np.diff(x), [0.0]])
+    kept = np.abs(np.diff(slope)) > _STRAIGHT * np.abs(slope).max()
+    return x[kept], y[kept]
+
+
+def mean_between(x: Floats, y: Floats) -> float:
+    """The mean of the lines from the first node to the last."""
+    return float(np.sum(np.diff(x) / 2 * (y[1:] + y[:-1])) / (x[-1] - x[0]))
