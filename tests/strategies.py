@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.model.criteria import chosen_curves
-from evenodds.model.curves import p_limits
+from evenodds.model.families import family_of
 from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path
 
 
 def gentlest(meeting: Meeting) -> Path:
     """The gentlest curve of a meeting."""
-    return chosen_curves([meeting], "gentlest")[0]
+    found = chosen_curves([meeting], "gentlest")[0]
+    assert found is not None
+    return found
 
 
 FAMILIES = ("fixed", "linear", "quadratic", "cubic", "quartic")
@@ -25,7 +27,7 @@ CONTINUOUS = FAMILIES[1:]
 def curves(draw: st.DrawFn, families: tuple[str, ...] = CONTINUOUS) -> eo.Curve:
     """A curve with t0 < t1 of any width, anywhere."""
     family = draw(st.sampled_from(families))
-    lo, hi = p_limits(family)
+    lo, hi = family_of(family).p_limits
     p = draw(st.floats(max(lo, 0.01), min(hi, 0.99)))
     t0 = draw(st.floats(-1e3, 1e3))
     width = draw(st.floats(1e-3, 1e3))

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from scipy.spatial import ConvexHull
 
-from evenodds.geometry.hull import concave_hull, height
-from evenodds.model.regions import common_region
+from evenodds.geometry.hull import concave_hull
 from evenodds.model.roc import roc_of
 from strategies import joints
 
@@ -33,11 +32,3 @@ def test_hulls_of_many_points_agree_with_the_chain_alone(n, monkeypatch):
     chain = concave_hull(x, y)
     assert np.array_equal(x[quick], x[chain])
     assert np.array_equal(y[quick], y[chain])
-
-
-@given(joints(min_groups=2))
-def test_the_common_region_is_the_lowest_hull_everywhere(joint):
-    x, y = common_region(joint)
-    at = np.linspace(0, 1, 101)
-    lowest = np.min([height(*roc_of(member).hull, at) for member in joint.members], axis=0)
-    assert np.abs(height(x, y, at) - lowest).max() < 1e-12

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evenodds.geometry.moments import Moments, SplitMoments, ramps
 from evenodds.geometry.pieces import Pieces
-from evenodds.model.curves import CONTINUOUS, layout
+from evenodds.model.families import CONTINUOUS, family_of
 
 
 @pytest.mark.parametrize("family", CONTINUOUS)
@@ -22,8 +22,8 @@ def test_agrees_with_a_plain_sum(family, n):
     t0 = rng.uniform(points[0] - span, points[-1], 40)
     width = span * 10.0 ** rng.uniform(-4, 1, 40)
     p = rng.uniform(0.4, 0.6, 40)
-    fast = Moments(points, weights).expectation(layout(family, t0, t0 + width, p))
-    plain = [weights @ layout(family, a, a + w, x)(points) for a, w, x in zip(t0, width, p, strict=True)]
+    fast = Moments(points, weights).expectation(family_of(family).layout(t0, t0 + width, p))
+    plain = [weights @ family_of(family).layout(a, a + w, x)(points) for a, w, x in zip(t0, width, p, strict=True)]
     assert np.abs(fast - plain).max() < 1e-13
 
 
@@ -32,15 +32,15 @@ def test_many_equal_points(seed, n):
     rng = np.random.default_rng(seed)
     points = np.sort(rng.integers(0, 3, n).astype(float))
     weights = rng.random((1, n))
-    pieces = layout("cubic", [-1.0, 0.0, 1.5], [1.0, 2.0, 1.6], [0.3, 0.5, 0.7])
-    one = [layout("cubic", a, b, p)(points) for a, b, p in [(-1, 1, 0.3), (0, 2, 0.5), (1.5, 1.6, 0.7)]]
+    pieces = family_of("cubic").layout([-1.0, 0.0, 1.5], [1.0, 2.0, 1.6], [0.3, 0.5, 0.7])
+    one = [family_of("cubic").layout(a, b, p)(points) for a, b, p in [(-1, 1, 0.3), (0, 2, 0.5), (1.5, 1.6, 0.7)]]
     assert Moments(points, weights).expectation(pieces)[:, 0] == pytest.approx(
         np.array(one) @ weights[0], abs=1e-12 * n
     )
 
 
 def test_an_empty_batch():
-    nothing = layout("linear", np.zeros(0), np.ones(0), np.full(0, 0.5))
+    nothing = family_of("linear").layout(np.zeros(0), np.ones(0), np.full(0, 0.5))
     assert Moments(np.array([0.0, 1.0]), np.ones((2, 2))).expectation(nothing).shape == (0, 2)
 
 
@@ -59,9 +59,9 @@ def test_points_of_weight_one_need_no_weights(family, n):
     t0, width = rng.uniform(-4, 4, 20), 10.0 ** rng.uniform(-3, 1, 20)
     split = SplitMoments([Moments(points, None, np.array([points.size])) for points in samples])
     for quick in (False, True):
-        fast = split.expectation(layout(family, t0, t0 + width, 0.5), quick=quick)
+        fast = split.expectation(family_of(family).layout(t0, t0 + width, 0.5), quick=quick)
         plain = [
-            [layout(family, a, a + w, 0.5)(points).mean() for points in samples] for a, w in zip(t0, width, strict=True)
+            [family_of(family).layout(a, a + w, 0.5)(points).mean() for points in samples] for a, w in zip(t0, width, strict=True)
         ]
         assert np.abs(fast - plain).max() < 1e-13
 
@@ -75,7 +75,7 @@ def test_ramps_from_prefix_sums(n, weighted, offset):
     weights = rng.random((1, n)) if weighted else None
     total = np.array([n]) if weights is None else weights.sum(axis=1)
     t0 = offset + rng.uniform(-3, 3, 30)
-    fast = ramps(Moments(points, weights, total), t0, 0.7)
+    fast = ramps(Moments(points, weights, total), t0, t0 + 0.7)
     shares = np.full(n, 1 / n) if weights is None else weights[0] / total
     plain = [np.clip((points - a) / 0.7, 0, 1) @ shares for a in t0]
     assert np.abs(fast[0] - plain).max() < 1e-13 * max(1.0, offset / 1e3)

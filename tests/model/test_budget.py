@@ -8,9 +8,10 @@ import pytest
 import evenodds as eo
 from evenodds.geometry.hull import height
 from evenodds.model.budget import best_under
+from evenodds.model.families import family_of
 from evenodds.model.goals import constraint_of, objective_of
 from evenodds.model.pooling import pooled, upper_bound
-from evenodds.model.regions import arcs_of
+from evenodds.model.reach import reach_of
 from populations import PARITIES, best_accuracy, population
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
@@ -144,13 +145,14 @@ def test_guarantee_two_hundred_populations(seed):
 def test_the_blurred_roc_lies_between_what_it_bounds(seed, slope):
     """Below the linear program's region, which lies below the pooled one; no curve is traced from prefix sums alone."""
     for member in population(seed).members:
-        x, y = arcs_of(member, "linear", slope).polyline
+        x, y = reach_of(member, family_of("linear"), slope).upper
         assert (np.diff(x) >= 0).all()
         assert (np.diff(y) >= 0).all()
         above = upper_bound(member, slope).polyline
         assert (height(*above, x + 1e-9) >= y - 1e-9).all()  # rounding moves vertical runs to either side
-        slow = arcs_of(member, "quartic", slope).polyline
-        assert slow[0][-1] == slow[1][-1] == 1
+        smooth = reach_of(member, family_of("quartic"), slope).upper
+        assert smooth[0][-1] == smooth[1][-1] == 1
+        assert (height(*above, smooth[0] + 1e-9) >= smooth[1] - 1e-9).all()
 
 
 def test_pooling_is_isotonic_regression():
@@ -279,10 +281,11 @@ def test_a_budget_also_has_what_gentler_ones_reach(seed):
     """On jagged data a wider ramp may reach more than the steepest one allowed, since it fills dents of the ROC."""
     joint = population(seed)
     constraint = constraint_of("equalized_odds", 0.0)
-    goal = objective_of("accuracy_score", joint, constraint)
+    goal = objective_of("accuracy_score", joint)
+    linear = family_of("linear")
     for slope in (0.5, 2.0, 8.0):
-        alone = goal.gain(best_under(joint, "linear", slope, goal, constraint))
-        gentler = goal.gain(best_under(joint, "linear", 0.64 * slope, goal, constraint))
+        alone = goal.gain(best_under(joint, linear, slope, goal, constraint).points)
+        gentler = goal.gain(best_under(joint, linear, 0.64 * slope, goal, constraint).points)
         told = eo.fit(joint, max_slope=slope).certificate
         assert told.objective >= max(alone, gentler) - 1e-9
         assert told.objective <= told.objective_bound + 1e-9

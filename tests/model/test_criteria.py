@@ -9,7 +9,8 @@ import pytest
 
 import evenodds as eo
 from evenodds.model.criteria import CRITERIA, randomized_share, roughness, score_sensitivity
-from evenodds.model.solutions import Meeting, Path, p_grid
+from evenodds.model.families import family_of
+from evenodds.model.solutions import Meeting, Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
@@ -24,7 +25,7 @@ def data(request):
 
 def _path(curve, joint):
     sign = 1 if joint.orientation == "positive" else -1
-    return Path(curve.family, np.array([curve.p]), np.array([sign * curve.t0]), np.array([sign * curve.t1]), "positive")
+    return Path(family_of(curve.family), np.array([curve.p]), np.array([sign * curve.t0]), np.array([sign * curve.t1]), "positive")
 
 
 def _measures(policy, joint):
@@ -66,7 +67,7 @@ def test_even_slopes_against_dense_enumeration():
     target = eo.Point(0.2, 0.75)
     policy = eo.fit(joint, target=target, criterion="even_slopes")
     slopes = list(policy.certificate.slopes)
-    paths = [Meeting(m, "linear", target, "positive").path(p_grid("linear", 150)).lipschitz for m in joint.members]
+    paths = [Meeting(m, family_of("linear"), target, "positive").path(family_of("linear").p_grid(150)).lipschitz for m in joint.members]
     # Any choice has a largest slope of at least `level`, and each group's nearest slope to it can be had.
     level = max(np.nanmin(path) for path in paths)
     best = min(
@@ -85,8 +86,8 @@ def test_even_randomized_against_dense_enumeration():
     target = eo.Point(0.3, 0.5)
     shares = []
     for member in joint.members:
-        meeting = Meeting(member, "linear", target, "positive")
-        path = meeting.path(p_grid("linear", 60))
+        meeting = Meeting(member, family_of("linear"), target, "positive")
+        path = meeting.path(family_of("linear").p_grid(60))
         shares.append(np.unique(randomized_share(path, meeting).round(12)))
     best = min(max(pick) - min(pick) for pick in itertools.product(*shares))
     measured = eo.metrics(eo.fit(joint, target=target, criterion="even_randomized"), joint)
@@ -111,7 +112,7 @@ def test_roughness_is_the_integral_of_the_squared_second_derivative():
         nodes, weights = np.polynomial.legendre.leggauss(8)
         for a, b in itertools.pairwise(curve.pieces.breaks):
             total += (b - a) / 2 * weights @ second(a + (b - a) * (nodes + 1) / 2) ** 2
-        assert roughness(Path(family, np.array([p]), np.array([2.0]), np.array([12.0]), "positive"))[
+        assert roughness(Path(family_of(family), np.array([p]), np.array([2.0]), np.array([12.0]), "positive"))[
             0
         ] == pytest.approx(total)
 

@@ -60,9 +60,16 @@ def joint():
             {"curve": "fixed", "keep_individual_odds": True},
             r"keep_individual_odds=True needs odds that run from 0 to 1",
         ),
-        ({"keep_individual_odds": True, "target": (0.4, 0.4)}, r"Group 'a' meets its point only by a lottery"),
-        ({"keep_individual_odds": True, "target": (0.2, 0.5)}, r"Group 'b' .* thresholds stay inside the score range"),
-        ({"max_slope": 0.2, "target": (0.2, 0.45)}, r"Group 'a' cannot reach.*slope at most 0.2: at p = 1/2 it needs"),
+        ({"keep_individual_odds": True, "target": (0.4, 0.4)}, r"Group 'a' cannot meet the target with thresholds inside"),
+        ({"keep_individual_odds": True, "target": (0.2, 0.5)}, r"Group 'b' cannot meet the target with thresholds inside"),
+        (
+            {"max_slope": 0.2, "target": (0.2, 0.45)},
+            r"Group 'a' cannot reach.*slope at most max_slope=0.2: no rising curve does with less than 0.722222",
+        ),
+        ({"keep_individual_odds": "no"}, r"keep_individual_odds='no' is not allowed. Allowed: True or False"),
+        ({"tolerance": True}, r"tolerance=True is not allowed"),
+        ({"max_slope": True}, r"max_slope=True is not allowed"),
+        ({"target": (-0.1, 0.5)}, r"target=\(-0.1, 0.5\) is not a pair of rates"),
         ({"target": (0.2, 0.7)}, r"Group 'a' cannot reach the target.*at most 0.5, 0.2 less"),
         ({"target": (0.5, 0.3)}, r"Group 'a' cannot reach the target.*0.141 below the diagonal"),
     ],
@@ -81,10 +88,21 @@ def test_the_baseline_may_be_out_of_another_groups_reach():
         eo.fit(joint, target="baseline")
 
 
-def test_a_hard_threshold_has_no_odds_to_keep():
+def test_a_vertex_is_met_by_a_ramp_where_odds_shall_be_kept():
+    """A hard threshold has no odds between 0 and 1; the ramp in the gap below it meets the same point."""
     joint = eo.JointDistribution.from_counts({"a": SMALL["a"]})
-    with pytest.raises(eo.UnreachableError, match="Group 'a' meets its point only by a single threshold"):
-        eo.fit(joint, target=(0.2, 0.5), keep_individual_odds=True)
+    policy = eo.fit(joint, target=(0.2, 0.5), keep_individual_odds=True)
+    curve = policy.curves["a"]
+    assert policy.certificate.residual <= 1e-12
+    assert 1 - 1e-9 <= curve.t0 < curve.t1 <= 3 + 1e-9
+    assert eo.metrics(policy, joint).individual_odds.holds
+
+
+def test_numbers_of_numpy_are_numbers(joint):
+    plain = eo.fit(joint, tolerance=0.05, max_loss=0.01)
+    assert eo.fit(joint, tolerance=np.float64(0.05), max_loss=np.float64(0.01)) == plain
+    assert eo.fit(joint, tolerance=np.float32(0.0), max_slope=np.int64(1)) == eo.fit(joint, max_slope=1)
+    assert eo.fit(joint, keep_individual_odds=np.False_) == eo.fit(joint)
 
 
 def test_the_first_argument_must_be_a_joint_distribution():
@@ -132,9 +150,9 @@ def test_residuals_are_recomputed_from_the_final_curves(joint):
     assert policy.certificate.residual <= 1e-12
 
 
-@pytest.mark.parametrize(("wrong_yes", "wrong_no"), [(-1, 1), (0, 0), (np.nan, 1), (np.inf, 1)])
+@pytest.mark.parametrize(("wrong_yes", "wrong_no"), [(-1, 1), (0, 0), (np.nan, 1), (np.inf, 1), ("a", 1), (True, 1)])
 def test_bad_costs(wrong_yes, wrong_no):
-    with pytest.raises(eo.OptionError, match="Costs must be finite, not negative and not both zero"):
+    with pytest.raises(eo.OptionError, match=r"false_positive=.* is not allowed"):
         eo.Cost(false_positive=wrong_yes, false_negative=wrong_no)
 
 

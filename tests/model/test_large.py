@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.geometry import threads
-from evenodds.geometry.hull import height, height_before
+from evenodds.geometry.hull import height
 from evenodds.model import intake
 from evenodds.model.groups import Group
 from evenodds.model.pooling import pooled, upper_bound
@@ -65,15 +65,14 @@ def test_the_roc_of_a_large_group(monkeypatch, n, ties, weighted):
         assert ours.is_backwards == theirs.is_backwards
         at = np.concatenate([rng.random(100), theirs.fpr[rng.integers(0, theirs.fpr.size, 100)]])
         at = at[(at > 0) & (at < 1 - 1e-9)]
-        assert ours.heights(at) == pytest.approx(np.maximum(at, height(theirs.fpr, theirs.tpr, at)), abs=1e-9)
-        before = np.maximum(at, height_before(theirs.fpr, theirs.tpr, at))
-        assert ours.heights_before(at) == pytest.approx(before, abs=1e-9)
+        heights = [ours.height(float(fpr)) for fpr in at]
+        assert heights == pytest.approx(height(theirs.fpr, theirs.tpr, at), abs=1e-9)
         assert ours.height(1.0) == 1
         # Of points on a straight edge rounding may keep some: heights are what counts.
         for fpr in (ours.hull[0], theirs.hull[0]):
             assert (height(*ours.hull, fpr + 1e-12) >= height(*theirs.hull, fpr) - 1e-9).all()
             assert (height(*theirs.hull, fpr + 1e-12) >= height(*ours.hull, fpr) - 1e-9).all()
-        assert ours.rates_from(ours.hull_scores) == pytest.approx(np.array(ours.hull)[:, 1:], abs=1e-15)
+        assert ours.rates_from(ours.hull_thresholds[1:]) == pytest.approx(np.array(ours.hull)[:, 1:], abs=1e-15)
 
 
 @pytest.mark.parametrize(("n", "ties", "weighted"), CASES)
@@ -108,7 +107,7 @@ def _exact_bound(group: Group, slope: float):
     from evenodds.geometry.moments import ramps  # noqa: PLC0415
 
     t0 = np.unique(np.concatenate([group.scores, group.scores - 1 / slope]))[::-1]
-    x, y = (np.append(0.0, side) for side in np.clip(ramps(pooled(group), t0, 1 / slope), 0, 1))
+    x, y = (np.append(0.0, side) for side in np.clip(ramps(pooled(group), t0, t0 + 1 / slope), 0, 1))
     x, y = np.maximum.accumulate(x), np.maximum.accumulate(y)
     kept = concave_hull(x, y)
     return x[kept], y[kept]

@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 import evenodds as eo
 from evenodds.model.policy import rates_of
 from evenodds.model.roc import Point, roc_of
+from evenodds.model.families import family_of
 from evenodds.model.solutions import Meeting
 from strategies import CONTINUOUS, FAMILIES, counts, gentlest, joints, reachable
 
@@ -53,7 +54,7 @@ def _least_slope(member, point):
 def test_a_reachable_target_is_met_exactly(case, family):
     joint, point = case
     (member,) = joint.members
-    curve = gentlest(Meeting(member, family, point, "positive")).curve(0)
+    curve = gentlest(Meeting(member, family_of(family), point, "positive")).curve(0)
     assert _residual(curve, member, point) <= 1e-12
 
 
@@ -71,7 +72,7 @@ def test_the_whole_path_meets_the_target(case, family):
 def test_fixed_reaches_everything_below_the_hull(joint, fpr, share):
     (member,) = joint.members
     point = Point(fpr, fpr + share * (roc_of(member).hull_height(fpr) - fpr))
-    curve = gentlest(Meeting(member, "fixed", point, "positive")).curve(0)
+    curve = gentlest(Meeting(member, family_of("fixed"), point, "positive")).curve(0)
     assert _residual(curve, member, point) <= 1e-12
 
 
@@ -82,7 +83,7 @@ def test_no_curve_is_gentler_than_the_linear_program(case, family):
     bound = _least_slope(member, point)
     if bound is None:  # on the very border, out of the program's reach by its own tolerance
         bound = _least_slope(member, Point(point.fpr, point.tpr - 1e-6 * (point.tpr - point.fpr)))
-    curve = gentlest(Meeting(member, family, point, "positive")).curve(0)
+    curve = gentlest(Meeting(member, family_of(family), point, "positive")).curve(0)
     assert curve.lipschitz >= (bound or 0.0) * (1 - 1e-6)
 
 
@@ -95,7 +96,7 @@ def test_on_a_concave_roc_the_linear_curve_is_the_gentlest_of_all(fpr, share):
     joint = eo.JointDistribution.from_counts({"a": (scores, 1 - chance, chance)})
     (member,) = joint.members
     point = Point(fpr, fpr + share * (roc_of(member).height(fpr) - fpr))
-    curve = gentlest(Meeting(member, "linear", point, "positive")).curve(0)
+    curve = gentlest(Meeting(member, family_of("linear"), point, "positive")).curve(0)
     assert curve.lipschitz == pytest.approx(_least_slope(member, point), rel=1e-6)
     assert curve.p == pytest.approx(0.5, abs=1e-3)
 
@@ -104,7 +105,7 @@ def test_on_a_concave_roc_the_linear_curve_is_the_gentlest_of_all(fpr, share):
 def test_the_gentlest_is_no_steeper_than_any_other_of_the_path(case, family, p):
     joint, point = case
     (member,) = joint.members
-    meeting = Meeting(member, family, point, "positive")
+    meeting = Meeting(member, family_of(family), point, "positive")
     best = gentlest(meeting).curve(0)
     others = meeting.single() or meeting.path(np.array([p]))
     assert all(best.lipschitz <= other.lipschitz * (1 + _slope_precision(family)) for other in others)
@@ -118,8 +119,8 @@ def test_an_affine_change_of_the_scores_changes_only_the_scale(case, family, fac
         {"g0": (member.scores * factor + shift, member.negatives, member.positives)}
     )
     assume(moved.members[0].scores.size == member.scores.size)
-    curve = gentlest(Meeting(member, family, point, "positive")).curve(0)
-    other = gentlest(Meeting(moved.members[0], family, point, "positive")).curve(0)
+    curve = gentlest(Meeting(member, family_of(family), point, "positive")).curve(0)
+    other = gentlest(Meeting(moved.members[0], family_of(family), point, "positive")).curve(0)
     assert _residual(other, moved.members[0], point) <= 1e-11
     assert other.lipschitz * factor == pytest.approx(curve.lipschitz, rel=_slope_precision(family))
 
@@ -199,18 +200,23 @@ def test_a_vertical_run_of_the_roc_keeps_its_interval_of_positions():
     joint = eo.JointDistribution.from_counts({"a": ([1, 3, 5, 6, 7, 9], [4, 4, 0, 0, 0, 2], [1, 1, 2, 2, 2, 2])})
     (member,) = joint.members
     for family in CONTINUOUS:
-        curve = gentlest(Meeting(member, family, Point(0.2, 0.5), "positive")).curve(0)
+        curve = gentlest(Meeting(member, family_of(family), Point(0.2, 0.5), "positive")).curve(0)
         assert _residual(curve, member, Point(0.2, 0.5)) <= 1e-12
 
 
-def test_the_dent_of_a_roc_is_refused_with_a_hint():
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("below", [0.0, 1e-13, 1e-9, 0.01, 0.1])
+def test_points_in_a_dent_of_a_roc_are_met_by_mixes(family, below):
+    """Everywhere between the ROC, (0, 0) - (0, 0.5) - (0.5, 0.5) - (0.5, 1) - (1, 1), and its hull."""
     joint = eo.JointDistribution.from_counts({"a": ([1, 2, 3, 4], [5, 0, 5, 0], [0, 5, 0, 5])})
-    message = (
-        r"Group 'a' cannot reach the target \(fpr=0.25, tpr=0.74\) with a linear curve: it lies 0.24 above.*'fixed'"
-    )
-    with pytest.raises(eo.UnreachableError, match=message):
-        eo.fit(joint, target=(0.25, 0.74))
-    assert eo.fit(joint, target=(0.25, 0.74), curve="fixed").certificate.residual <= 1e-12
+    for fpr in (0.01, 0.25, 0.49):
+        point = Point(fpr, 0.5 + fpr - below)
+        policy = eo.fit(joint, target=point, curve=family)
+        assert policy.certificate.residual <= 1e-12
+        assert _residual(policy.curves["a"], joint.members[0], point) <= 1e-12
+        if family != "fixed" and point.tpr > 0.5:
+            assert policy.certificate.mixes == ("a",)
+            assert "A mix of two curves: a." in str(policy.certificate)
 
 
 def test_hull_points_over_a_dent_are_met_by_fixed_curves():
@@ -221,7 +227,7 @@ def test_hull_points_over_a_dent_are_met_by_fixed_curves():
             point = Point(fpr, roc.hull_height(fpr) - below)
             assert (
                 _residual(
-                    gentlest(Meeting(joint.members[0], "fixed", point, "positive")).curve(0), joint.members[0], point
+                    gentlest(Meeting(joint.members[0], family_of("fixed"), point, "positive")).curve(0), joint.members[0], point
                 )
                 <= 1e-12
             )
@@ -240,7 +246,7 @@ def test_scores_far_from_zero(offset):
 @given(reachable(), st.sampled_from(FAMILIES))
 def test_guarantee_every_reachable_target_is_met(case, family):
     joint, point = case
-    curve = gentlest(Meeting(joint.members[0], family, point, "positive")).curve(0)
+    curve = gentlest(Meeting(joint.members[0], family_of(family), point, "positive")).curve(0)
     assert _residual(curve, joint.members[0], point) <= 1e-12
 
 
@@ -248,7 +254,7 @@ def test_a_position_known_roughly_still_brackets_those_of_all_widths_between():
     """Positions at the two ends of the bracket were once known from one side only, and the point was missed."""
     joint = eo.JointDistribution.from_counts({"a": ([0.0, 1.0], [1.0, 0.0], [0.0, 1.0])})
     point = Point(0.0078125, 0.968994140625)
-    path = gentlest(Meeting(joint.members[0], "linear", point, "positive"))
+    path = gentlest(Meeting(joint.members[0], family_of("linear"), point, "positive"))
     curve = path.curve(0)
     assert float(curve(0)) == pytest.approx(point.fpr, abs=1e-12)
     assert float(curve(1)) == pytest.approx(point.tpr, abs=1e-12)

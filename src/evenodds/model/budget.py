@@ -142,7 +142,7 @@ def least_slope(
 def _narrowest(group: Group, family: Family) -> float:
     """The width below which a curve gains nothing by being narrower."""
     if family.has_path:
-        least = least_width(group, family, np.finfo(float).max)
+        least = least_width(group, family, np.inf)
         return max(least, min(group.least_gap, group.ends[1] - group.ends[0])) or 1.0
     return float(np.diff(group.scores).min(initial=1.0))
 

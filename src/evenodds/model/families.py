@@ -86,6 +86,10 @@ class Family(ABC):
     def layout(self, t0: ArrayLike, t1: ArrayLike, p: ArrayLike) -> Pieces:
         """Pieces of curves with t0 < t1, for the whole batch that t0, t1 and p span."""
 
+    def symmetric(self, x: Floats) -> Floats:
+        """The odds of the symmetric curve (p = 1/2) between thresholds 0 and 1, at many x in [0, 1]."""
+        return self.layout(0.0, 1.0, 0.5)(x)
+
     def unit_roughness(self, p: Floats) -> Floats:
         """The integral of the squared second derivative between thresholds 0 and 1, where the family is smooth."""
         raise NotImplementedError
@@ -161,6 +165,15 @@ class _Halves(Family):
         pieces.coefficients[..., 2, :] = (mean[..., None] - 1) * half
         return _closed(pieces, start, knot, stop)
 
+    def symmetric(self, x: Floats) -> Floats:
+        u = 2 * np.minimum(x, 1 - x)
+        odds = np.full(x.shape, self.half[-1])
+        for coefficient in self.half[-2::-1]:
+            odds *= u
+            odds += coefficient
+        odds *= 0.5
+        return np.where(x < 0.5, odds, 1 - odds)  # noqa: PLR2004 the knot
+
     def unit_roughness(self, p: Floats) -> Floats:
         """12 (p^2/q^3 + q^2/p^3) for the cubic."""
         q = 1 - p
@@ -213,6 +226,9 @@ class _Quartic(Family):
         pieces.coefficients[..., 1, 2:] = self._coefficients(mean)
         pieces.coefficients[..., 2, 2:] = -self._coefficients(1 - mean)
         return _closed(pieces, start, start + (stop - start) / 2, stop)
+
+    def symmetric(self, x: Floats) -> Floats:
+        return np.asarray(x * x * (3 - 2 * x))
 
     @staticmethod
     def _coefficients(p: Floats) -> Floats:

@@ -26,7 +26,7 @@ from evenodds.model.mix import gentlest_mix
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.pooling import pool_together
-from evenodds.model.reach import least_width, reach_inside, reach_of
+from evenodds.model.reach import reach_inside, reach_of
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
 from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path
@@ -183,8 +183,7 @@ def _chosen_inside(joint: JointDistribution, request: Request, goal: Objective, 
     """The same where thresholds are bound to the score range, and the best points of all do not allow that."""
     family, budget, constraint = request.family, request.budget, request.constraint
     inside = _upward_range(joint)
-    steepest = 1 / min(least_width(member, family, np.finfo(float).max) for member in joint.members)
-    slope = budget.slope if isinstance(budget, SlopeBudget) else steepest
+    slope = budget.slope if isinstance(budget, SlopeBudget) else np.inf
     try:
         best = best_under(joint, family, slope, goal, constraint, inside=inside)
     except SolverError:
@@ -220,7 +219,7 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
         ]
     pool_together(joint.members)
     meetings = [
-        Meeting(member, family, point, joint.orientation, hard=bool(np.isinf(slope)))
+        Meeting(member, family, point, joint.orientation, hard=np.isinf(slope) and not request.keep_individual_odds)
         for member, point in zip(joint.members, chosen.points, strict=True)
     ]
     inside = _upward_range(joint) if request.keep_individual_odds else None

@@ -29,7 +29,9 @@ __all__ = ["gentlest_mix"]
 _STEP = 1.1  # the next slope that is looked at; ever larger steps where nothing is found
 _LONGER = 1.1
 _LONGEST = 4.0
-_CLOSE = 6  # halvings of the last step
+_STEEPEST = 1e300  # beyond it a step is no number
+_CLOSE = 10  # halvings of the last step
+_HELD = 1e-13  # rates are no better known
 _WIDEST = 0.25  # of 1 / score range: the least slope that is looked at where nothing is proven
 _MOST_WIDENED = 2.0
 
@@ -66,13 +68,13 @@ def gentlest_mix(
     short = at_budget.shortfall(point)
     if short > ON_CURVE:
         return None
-    if np.isinf(budget) and short >= -ON_CURVE:
+    if np.isinf(budget) and inside is None and short >= -ON_CURVE:
         return _curve(family, at_budget.edge(point), orientation)
 
     def reach(slope: float) -> Reach:
         if inside is not None:
             return reach_inside(group, family, slope, inside)
-        return reach_of(group, family, slope, roughly=not family.is_straight).refined(point)
+        return reach_of(group, family, slope).refined(point)
 
     parts = _first_that_holds(reach, at_budget, point, budget, _least_slope(group, family, point))
     for made in (_neighbours_as_one, _through):
@@ -90,7 +92,7 @@ def _least_slope(group: Group, family: Family, point: Point) -> float:
     lo, hi = group.ends
     widest = (hi - lo) / _WIDEST if ramp is None else ramp[1]
     # A smooth curve is steeper somewhere than the straight one; mixes of two may come near the bound.
-    return 1 / max(widest, least_width(group, family, np.finfo(float).max))
+    return 1 / max(widest, least_width(group, family, np.inf))
 
 
 def _first_that_holds(
@@ -98,9 +100,9 @@ def _first_that_holds(
 ) -> Parts:
     """The edge near the point of the gentlest reach found that holds it."""
     slope, step, below = least, _STEP, 0.0
-    while slope < budget:
+    while slope < min(budget, _STEEPEST):
         found = reach(slope)
-        if found.shortfall(point) <= 0:
+        if found.shortfall(point) <= _HELD:
             break
         below, slope, step = slope, slope * step, min(step * _LONGER, _LONGEST)
     else:
@@ -111,7 +113,7 @@ def _first_that_holds(
         else:
             middle = float(np.sqrt(below * slope))
         between = reach(middle)
-        if between.shortfall(point) <= 0:
+        if between.shortfall(point) <= _HELD:
             slope, found = middle, between
         else:
             below = middle

@@ -78,7 +78,7 @@ class _PooledSides:
         self._totals = np.array([group.negative_total, group.positive_total])
         lo, hi = group.ends
         self.centre = lo + (hi - lo) / 2
-        self._edges = roc.hull_scores[::-1]  # ascending: block i has the scores from edge i on
+        self._edges = roc.hull_thresholds[:0:-1]  # ascending: block i has the scores from edge i on
         sums = np.stack(
             [np.append(side.before(np.searchsorted(side.points, self._edges))[0], 1.0) for side in self._sides]
         )

@@ -38,13 +38,14 @@ LADDER = 4.0 ** (np.arange(1, 7) / 6)
 """How many times wider the gentler curves are whose blurred ROC may stick out."""
 _NARROW = 1e-9  # of the score range: no curve need be narrower
 _PLACES = 64  # floating-point numbers over which a curve must at least extend
-_FEW_SCORES = 500  # scores whose kinks make the first vertices of an arc
+_FEW_SCORES = 300  # scores whose kinks make the first vertices of an arc
 _FEW_ROUGHLY = 100  # the same in a first search
 _FEW_RAMPS = 2000  # scores up to which the linear curve's polyline has all its vertices
 _SMOOTH = 500  # scores within a ramp that make the blurred ROC smooth
 _FIRST_LOOK = 64  # scores that make the first vertices of a smooth one
 _FINER = 20  # places that are looked at in each gap beside a vertex
 _REFINEMENTS = 2  # each makes the arcs around a point twenty times finer
+_DIRECTLY = 1 << 21  # odds of so many positions and scores are summed one by one
 _INSIDE_WIDTHS = 12  # from the budget's own width to the whole score range
 _INSIDE_P = 4  # shapes to each side of p = 1/2
 
@@ -212,8 +213,10 @@ def reach_of(group: Group, family: Family, slope: float, *, roughly: bool = Fals
         scores = some_scores(group, _FEW_ROUGHLY if roughly else _FEW_SCORES)
     # Of many scores the blurred ROC has no dents to speak of; a first search looks for dents only where that is cheap.
     ladder = not sparse if roughly else group.score_count <= _FEW_RAMPS
-    widths = [width, *(width * LADDER if ladder else ())]
-    traces = (_rising(_trace(group, family, *kinks(scores, float(w)), 0.5)) for w in widths)
+    traces = [_rising(_trace(group, family, *kinks(scores, width), 0.5))]
+    if ladder:
+        scores = some_scores(group, _FEW_ROUGHLY) if sparse else scores
+        traces += [_rising(_trace(group, family, *kinks(scores, width * wider), 0.5)) for wider in LADDER.tolist()]
     return Reach(group, family, tuple(traces))
 
 
@@ -234,7 +237,7 @@ def reach_inside(group: Group, family: Family, slope: float, inside: tuple[float
     """What a group reaches with mixes of curves whose thresholds both stay between two scores.
 
     Then wide curves cannot be placed anywhere, so widths up to the whole range and shapes besides the symmetric one
-    count as well.
+    count as well. Without a slope budget curves are as narrow as floating-point numbers can place.
     """
     lo, hi = inside
     scores = group.scores if group.score_count <= _FEW_SCORES else some_scores(group, _FEW_SCORES)
@@ -260,7 +263,7 @@ def least_width(group: Group, family: Family, slope: float, p: float = 0.5) -> f
     place = float(np.spacing(max(abs(lo), abs(hi))))
     least = max(_NARROW * (hi - lo), _PLACES * place)
     # Rounded thresholds must not make a curve steeper than it may be.
-    return 0.0 if np.isinf(slope) else max(float(family.unit_slope(p)) / slope + 4 * place, least)
+    return max(float(family.unit_slope(p)) / slope + 4 * place, least)
 
 
 def is_sparse(group: Group, family: Family, width: float) -> bool:
@@ -294,4 +297,7 @@ def _rates(group: Group, family: Family, t0: Floats, t1: Floats, p: float) -> Fl
     samples = group.moments.samples
     if family.is_straight and p == 0.5 and all(sample.is_wide(t1 - t0) for sample in samples):  # noqa: PLR2004
         return np.concatenate([ramps(sample, t0, t1) for sample in samples])
+    if not group.is_large and p == 0.5 and t0.size * group.scores.size <= _DIRECTLY:  # noqa: PLR2004 as above
+        x = np.clip((group.scores - t0[:, None]) / (t1 - t0)[:, None], 0.0, 1.0)
+        return np.asarray(group.shares @ family.symmetric(x).T)
     return group.moments.expectation(family.layout(t0, t1, p)).T

@@ -102,7 +102,7 @@ def _budget(
 ) -> Budget:
     """The one budget there is; refuse those that conflict."""
     if max_slope is not None and max_loss is not None:
-        msg = f"Give max_slope or max_loss, and not both; got max_slope={max_slope!r} and max_loss={max_loss!r}."
+        msg = f"Give max_slope or max_loss, and not both; got max_slope={max_slope:g} and max_loss={max_loss:g}."
         raise OptionError(msg)
     slope = np.inf if max_slope is None else max_slope
     if not family.is_continuous and (np.isfinite(slope) or max_loss):
