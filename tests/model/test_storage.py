@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.model.storage import document_of, fingerprint, parts_of_policy, written
+from shapes import mixes
 
+OLD = Path(__file__).parent / "data" / "v1"
 SCHEMA = json.loads((files("evenodds.model") / "policy.schema.json").read_text(encoding="utf-8"))
 
 
@@ -58,8 +62,27 @@ def test_floats_come_back_to_the_last_bit(credit_policy, t0, width, p):
     if not t0 < t1:
         return
     curve = eo.Curve("linear", t0, t1, p)
-    policy = eo.Policy(("a",), (curve,), (t0, t1), "positive", credit_policy.certificate)
-    assert there_and_back(policy).curves["a"] == curve
+    assert there_and_back(alone(credit_policy, curve)).curves["a"] == curve
+
+
+def alone(policy, curve, group="a"):
+    """A policy of one group, with the certificate of the first of another policy."""
+    c = policy.certificate
+    first = {name: getattr(c, name)[:1] for name in ("asked", "reached", "slopes", "slope_bounds", "people")}
+    certificate = replace(c, groups=(group,), mixes=(group,) if curve.parts else (), **first)
+    return eo.Policy((group,), (curve,), (0.0, 100.0), curve.orientation, certificate)
+
+
+@given(mixes(jumps=True))
+def test_mixes_come_back_to_the_last_bit(credit_policy, mix):
+    policy = alone(credit_policy, mix)
+    jsonschema.validate(policy.document, SCHEMA)
+    loaded = there_and_back(policy)
+    assert loaded == policy
+    assert loaded.document == policy.document
+    pieces, again = mix.pieces, loaded.curves["a"].pieces
+    for name in ("lo", "hi", "origin", "scale", "coefficients"):
+        assert np.array_equal(getattr(pieces, name), getattr(again, name))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +92,8 @@ def credit_policy(credit):
 
 def test_keys_of_every_language_come_back(credit_policy):
     names = ("Ærø, 女", 'quo"te', "\\", "a")
-    policy = eo.Policy(names, credit_policy.group_curves, (0, 100), "positive", credit_policy.certificate)
+    certificate = replace(credit_policy.certificate, groups=names)
+    policy = eo.Policy(names, credit_policy.group_curves, (0, 100), "positive", certificate)
     assert there_and_back(policy).groups == names
 
 
@@ -94,16 +118,233 @@ def test_the_fingerprint_tells_policies_apart(credit, credit_policy):
         lambda d: d.update(orientation="sideways"),
         lambda d: d.update(certificate=None),
         lambda d: d["certificate"].update(more=1),
+        lambda d: d["curves"][0].update(more=1),
+        lambda d: d["curves"][0].update(at_t0=0.1),
+        lambda d: d["curves"][0].update(at_t0=None),
+        lambda d: d["curves"][0].update(nodes=None),
+        lambda d: d["curves"][0].update(nodes=[[0, 0], [1, 1]]),
+        lambda d: d["curves"][0].update(parts=[]),
+        lambda d: d["curves"][0].update(parts=None),
+        lambda d: d["curves"][0].update(parts=[{"share": 1}]),
+        lambda d: d["curves"][0].update(group=7),
+        lambda d: d["curves"][0].update(group=["a"]),
+        lambda d: d["curves"][0].update(group="black"),
+        lambda d: d["curves"][0].update(group="green"),
+        lambda d: d.update(curves=7),
+        lambda d: d.update(curves=[7]),
+        lambda d: d.update(curves={"asian": 1}),
+        lambda d: d["certificate"].update(mixes=["asian"]),
+        lambda d: d["certificate"].update(mixes=["nobody"]),
+        lambda d: d["certificate"].update(mixes=7),
+        lambda d: d["certificate"].update(mixes=[7]),
     ],
 )
 def test_documents_that_are_none_are_refused(credit_policy, tmp_path, change):
     """Even with a fingerprint that matches."""
-    document = json.loads(written(credit_policy.document))
+    refused(credit_policy, tmp_path, change)
+
+
+def refused(policy, folder, change):
+    """What is said of a file that was changed, and given a fingerprint that matches."""
+    document = json.loads(written(policy.document))
     change(document)
     document["fingerprint"] = fingerprint(document)
-    (tmp_path / "p.json").write_text(written(document))
-    with pytest.raises(eo.EvenoddsError):
-        eo.Policy.load(tmp_path / "p.json")
+    (folder / "p.json").write_text(written(document))
+    with pytest.raises(eo.DataError, match="not what it should be") as caught:
+        eo.Policy.load(folder / "p.json")
+    return str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def lines(credit):
+    return eo.fit(credit, curve="optimal", max_slope=0.1)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        (lambda n: [*n[:-1], [n[-1][0], 2.0]], "Odds must be from 0 to 1, got 2"),
+        (lambda n: [[n[0][0], -1.0], *n[1:]], "Odds must be from 0 to 1, got -1"),
+        (lambda n: [*n[:-1], [n[-1][0], 1e308]], "got 1e+308"),
+        (lambda n: [*n[:-1], ["inf", 1.0]], "must be finite, got inf"),
+        (lambda n: [[n[0][0], 0.5], *n[1:]], "must not fall"),
+        (lambda n: [*n, n[-1]], "must rise from one to the next"),
+        (lambda n: n[::-1], "must rise from one to the next"),
+        (lambda n: n[1:], "must run from t0="),
+        (lambda n: n[:1], "must run from t0="),
+        (lambda _: [], "at least one of each"),
+        (lambda _: None, "not iterable"),
+        (lambda _: 7, "not iterable"),
+        (lambda _: "ab", "not enough values"),
+        (lambda _: [[0, 0, 0]], "too many values"),
+        (lambda _: [["a", 0]], "nodes is 'a'"),
+        (lambda n: [*n[:-1], [10**400, 1.0]], "too large"),
+    ],
+)
+def test_forged_nodes_are_refused(lines, tmp_path, nodes, message):
+    def forge(document):
+        document["curves"][0]["nodes"] = nodes(document["curves"][0]["nodes"])
+
+    assert message in refused(lines, tmp_path, forge)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"t0": 1.0}, "got t0=1.0"),
+        ({"p": 0.01}, "with mean odds of"),
+        ({"p": 2}, "p=2 is not allowed"),
+        ({"family": "fixed"}, "got fixed"),
+        ({"family": "optimal"}, "An optimal curve has nodes"),
+        ({"at_t0": 0.1}, "only a fixed curve has it"),
+    ],
+    ids=str,
+)
+def test_forged_mixes_are_refused(credit_policy, tmp_path, change, message):
+    mix = eo.Curve.mixed([(0.25, eo.Curve("linear", 10, 20, 0.5)), (0.75, eo.Curve("linear", 30, 40, 0.5))])
+    said = refused(alone(credit_policy, mix), tmp_path, lambda d: d["curves"][0].update(change))
+    assert message in said
+    assert "the curve of group 'a'" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"share": 0.5}, "sum to 1; got 0.5 and 0.75"),
+        ({"share": 0.25 + 1e-12}, "sum to exactly 1; got 0.250000000001 and 0.75"),
+        ({"share": -0.25}, "must be from 0 to 1"),
+        ({"share": "inf"}, "must be from 0 to 1"),
+        ({"share": None}, "share is None"),
+        ({"t0": 50}, "t0 <= t1"),
+        ({"t0": "-inf", "t1": "inf"}, "got constant"),
+        ({"p": 1.5}, "p=1.5 is not allowed"),
+    ],
+    ids=str,
+)
+def test_forged_parts_are_refused(credit_policy, tmp_path, change, message):
+    mix = eo.Curve.mixed([(0.25, eo.Curve("linear", 10, 20, 0.5)), (0.75, eo.Curve("linear", 30, 40, 0.5))])
+    said = refused(alone(credit_policy, mix), tmp_path, lambda d: d["curves"][0]["parts"][0].update(change))
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"constraints": "equal_odds"}, "constraints='equal_odds' is not known"),
+        ({"constraints": "selection_rate_parity"}, "another name"),
+        ({"constraints": 7}, "constraints=7 is not known"),
+        ({"objective_name": "beauty"}, "objective_name='beauty' is not known"),
+        ({"criterion": "prettiest"}, "criterion='prettiest' is not known"),
+        ({"tolerance": -0.1}, "tolerance is -0.1. Allowed: a number from 0 to 1"),
+        ({"tolerance": 2}, "tolerance is 2"),
+        ({"tolerance": None}, "tolerance is None"),
+        ({"tolerance": "nan"}, "tolerance is 'nan'"),
+        ({"max_slope": -1}, "max_slope is -1"),
+        ({"max_slope": "-inf"}, "max_slope is '-inf'"),
+        ({"objective": "inf"}, "objective is 'inf'. Allowed: a number, finite"),
+        ({"objective_bound": True}, "objective_bound is True"),
+        ({"unlimited": []}, "unlimited is []"),
+        ({"resolution": -1}, "resolution is -1"),
+        ({"max_loss": -1}, "max_loss is -1"),
+        ({"target": [2, 0]}, "target is 2"),
+        ({"target": [0.2]}, "not enough values"),
+        ({"asked": [[0.1, -0.2]] * 4}, "asked is -0.2"),
+        ({"slopes": [-1, 0, 0, 0]}, "slopes is -1"),
+        ({"slope_bounds": ["-inf", 0, 0, 0]}, "slope_bounds is '-inf'"),
+        ({"people": [[-1, 2, 3, 4]] * 4}, "people is -1"),
+        ({"people": [[1, 2, "inf", 4]] * 4}, "people is 'inf'"),
+        ({"costs": [2, 1]}, "costs is 2"),
+        ({"smaller_is_better": 1}, "smaller_is_better is 1. Allowed: true or false"),
+        ({"keep_individual_odds": "no"}, "keep_individual_odds is 'no'"),
+        ({"bound_by": 3}, "bound_by has 3"),
+        ({"groups": ["a", "b", "c", "d"]}, "the certificate is about the groups"),
+    ],
+    ids=str,
+)
+def test_certificates_that_make_no_sense_are_refused(credit_policy, tmp_path, change, message):
+    assert message in refused(credit_policy, tmp_path, lambda d: d["certificate"].update(change))
+
+
+@pytest.fixture(scope="module")
+def documents(credit, credit_policy, lines):
+    mix = eo.Curve.mixed([(0.25, eo.Curve("cubic", 10, 20, 0.5)), (0.75, eo.Curve("cubic", 15, 40, 0.3))])
+    policies = [credit_policy, lines, eo.fit(credit, curve="fixed"), alone(credit_policy, mix)]
+    return [json.loads(written(policy.document)) for policy in policies]
+
+
+def paths_of(value, path=()):
+    """Where a document has something."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for key, part in inner for found in paths_of(part, (*path, key)))]
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=3),
+    st.sampled_from(["inf", "-inf", -1, 0, 2, 1e308, -1e308, 5e-324, 10**400, [], {}]),
+)  # fmt: skip
+
+
+@given(st.data())
+def test_whatever_is_changed_in_a_file_it_is_refused_or_gives_odds(documents, data):
+    document = json.loads(json.dumps(data.draw(st.sampled_from(documents))))
+    *way, last = data.draw(st.sampled_from([path for path in paths_of(document) if path]))
+    place = document
+    for key in way:
+        place = place[key]
+    if data.draw(st.booleans()):
+        place[last] = data.draw(SCALARS | st.lists(SCALARS, max_size=3))
+    else:
+        del place[last]
+    try:
+        policy = eo.Policy(**parts_of_policy(document))
+    except eo.DataError:
+        return
+    odds = policy.odds(np.tile([-1e9, 0, 12.5, 20, 33, 1e9], len(policy.groups)), np.repeat(policy.groups, 6))
+    assert ((odds >= 0) & (odds <= 1)).all()
+    assert str(policy)
+    assert there_and_back(policy) == policy
+
+
+# -- older files -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["linear", "optimal", "fixed", "negative", "constant", "extremes"])
+def test_files_of_version_1_load_and_give_the_same_odds(name):
+    """Files and odds were written by the last program that wrote version 1."""
+    document = json.loads((OLD / f"{name}.json").read_text(encoding="utf-8"))
+    assert document["version"] == 1
+    jsonschema.validate(document, SCHEMA)
+    policy = eo.Policy.load(OLD / f"{name}.json")
+    known = json.loads((OLD / "odds.json").read_text(encoding="utf-8"))[name]
+    for group, odds in known["odds"].items():
+        assert policy.odds(known["scores"], group).tolist() == odds
+    assert policy.certificate.mixes == ()
+    assert str(policy)
+    saved = policy.document
+    assert saved["version"] == 2
+    assert saved["curves"] == document["curves"]
+    assert {key: saved["certificate"][key] for key in document["certificate"]} == document["certificate"]
+
+
+def test_what_version_1_did_not_know_is_refused_in_it(credit_policy, tmp_path):
+    mix = eo.Curve.mixed([(0.25, eo.Curve("linear", 10, 20, 0.5)), (0.75, eo.Curve("linear", 30, 40, 0.5))])
+    policy = alone(credit_policy, mix)
+    said = refused(policy, tmp_path, lambda d: d.update(version=1))
+    assert "a curve has 'parts', which version 1 does not know" in said
+    document = {**policy.document, "version": 1}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, SCHEMA)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**policy.document, "version": 3}, SCHEMA)
+
+
+def test_newer_files_are_refused(credit_policy, tmp_path):
+    for version in (0, 3, True, "2", None):
+        document = {**credit_policy.document, "version": version}
+        document["fingerprint"] = fingerprint(document)
+        (tmp_path / "p.json").write_text(written(document))
+        with pytest.raises(eo.DataError, match="this evenodds reads up to 2"):
+            eo.Policy.load(tmp_path / "p.json")
 
 
 def test_plain_data_without_a_policy(credit_policy):

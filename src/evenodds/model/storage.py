@@ -1,34 +1,33 @@
 """A policy as a file: JSON with a version and a fingerprint, floats to the last bit.
 
-    {"format": "evenodds/policy", "version": 1, "orientation": ..., "score_range": [lo, hi],
+    {"format": "evenodds/policy", "version": 2, "orientation": ..., "score_range": [lo, hi],
      "curves": [{"group": ..., "family": ..., "t0": ..., "t1": ..., "p": ...}, ...],
      "certificate": {...}, "fingerprint": "sha256 of all the rest"}
 
-JSON has no infinity, so that is written "inf" or "-inf". `policy.schema.json` beside this file is its JSON Schema.
+A mix has "parts": [{"share": ..., "t0": ..., "t1": ..., "p": ...}, ...], which version 1 did not know. JSON has no
+infinity, so that is written "inf" or "-inf". `policy.schema.json` beside this file is its JSON Schema.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from evenodds.errors import DataError, EvenoddsError
+from evenodds.errors import DataError, EvenoddsError, one_of
 from evenodds.model.certificate import Certificate
-from evenodds.model.criteria import CRITERIA
 from evenodds.model.curves import Curve
-from evenodds.model.roc import Point
+from evenodds.model.records import certificate_of, number, record_of, written_number
 
 __all__ = ["document_of", "fingerprint", "parts_of_policy", "read_document", "written"]
 
 FORMAT = "evenodds/policy"
-VERSION = 1
-_POINTS = ("asked", "reached")
+VERSION = 2
+_KEYS = {"group", "family", "t0", "t1", "p", "at_t0", "nodes"}
+_NEW_KEYS = {"parts"}
 
 
 def document_of(
@@ -43,9 +42,9 @@ def document_of(
         "format": FORMAT,
         "version": VERSION,
         "orientation": orientation,
-        "score_range": [_written(end) for end in score_range],
+        "score_range": [written_number(end) for end in score_range],
         "curves": [{"group": group, **_curve(curve)} for group, curve in zip(groups, curves, strict=True)],
-        "certificate": _certificate(certificate),
+        "certificate": record_of(certificate),
     }
     return {**document, "fingerprint": fingerprint(document)}
 
@@ -91,40 +90,41 @@ def read_document(path: str | PathLike[str]) -> dict[str, Any]:
 def parts_of_policy(document: Mapping[str, Any]) -> dict[str, Any]:
     """What a policy is made of, from a document that was read."""
     try:
-        curves = [_read_curve(entry, document["orientation"]) for entry in document["curves"]]
-        lo, hi = (_read(end) for end in document["score_range"])
-        groups = tuple(str(entry["group"]) for entry in document["curves"])
-        certificate = _read_certificate(document["certificate"])
-        _check_parts(groups, (lo, hi), certificate)
-        return {
-            "groups": groups,
-            "group_curves": tuple(curves),
-            "score_range": (lo, hi),
-            "orientation": document["orientation"],
-            "certificate": certificate,
-        }
-    except EvenoddsError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as reason:
-        msg = f"The policy lacks a part, or has one that is not what it should be: {reason!r}."
+        orientation = one_of("orientation", document["orientation"], ("positive", "negative"))
+        groups = tuple(entry["group"] for entry in document["curves"])
+        curves = tuple(_read_curve(entry, orientation, document["version"]) for entry in document["curves"])
+        lo, hi = (number("score_range", end, infinite=False) for end in document["score_range"])
+        certificate = certificate_of(document["certificate"])
+        _check_parts(groups, curves, (lo, hi), certificate)
+    except (EvenoddsError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as reason:
+        told = str(reason) if isinstance(reason, ValueError) else repr(reason)
+        msg = f"The policy lacks a part, or has one that is not what it should be: {told}"
         raise DataError(msg) from None
+    return {
+        "groups": groups,
+        "group_curves": curves,
+        "score_range": (lo, hi),
+        "orientation": orientation,
+        "certificate": certificate,
+    }
 
 
-def _check_parts(groups: tuple[str, ...], score_range: tuple[float, float], certificate: Certificate) -> None:
+def _check_parts(
+    groups: tuple[str, ...], curves: tuple[Curve, ...], score_range: tuple[float, float], certificate: Certificate
+) -> None:
     """Refuse parts that do not fit together."""
-    if not groups or len(set(groups)) < len(groups):
-        msg = f"{len(groups)} groups, {len(set(groups))} different ones"
+    if not groups or len(set(groups)) < len(groups) or not all(isinstance(group, str) for group in groups):
+        msg = f"{len(groups)} groups, {len(set(groups))} different ones, which must be texts."
         raise ValueError(msg)
-    if not (math.isfinite(score_range[0]) and math.isfinite(score_range[1]) and score_range[0] <= score_range[1]):
-        msg = f"score_range {score_range}"
+    if score_range[0] > score_range[1]:
+        msg = f"score_range is {score_range}, which must rise."
         raise ValueError(msg)
-    lists = (certificate.asked, certificate.reached, certificate.slopes, certificate.slope_bounds)
-    lengths = {len(one) for one in (*lists, *([certificate.people] if certificate.people else []))}
-    if lengths != {len(certificate.groups)}:
-        msg = "the certificate does not say as much of each group"
+    if certificate.groups != groups:
+        msg = f"the certificate is about the groups {certificate.groups}, the curves about {groups}."
         raise ValueError(msg)
-    if certificate.criterion is not None and certificate.criterion not in CRITERIA:
-        msg = f"criterion {certificate.criterion!r}"
+    mixes = {group for group, curve in zip(groups, curves, strict=True) if curve.parts}
+    if not mixes.issuperset(certificate.mixes):
+        msg = f"the certificate calls the curves of {certificate.mixes} mixes, which they are not all."
         raise ValueError(msg)
 
 
@@ -133,80 +133,44 @@ def _no_number(name: str) -> Any:
     raise ValueError(msg)
 
 
-# -- numbers -----------------------------------------------------------------------------------------------------------
-
-
-def _written(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)
-
-
-def _read(value: Any) -> float:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number and value not in ("inf", "-inf"):
-        msg = f"{value!r} is no number"
-        raise TypeError(msg)
-    return float(value)
-
-
-# -- curves and certificates -------------------------------------------------------------------------------------------
+# -- curves ------------------------------------------------------------------------------------------------------------
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    plain: dict[str, Any] = {"family": curve.family}
-    plain |= {name: _written(getattr(curve, name)) for name in ("t0", "t1", "p")}
+    plain: dict[str, Any] = {"family": curve.family, **_thresholds(curve)}
     if curve.at_t0 is not None:
         plain["at_t0"] = curve.at_t0
     if curve.nodes is not None:
         plain["nodes"] = [list(node) for node in curve.nodes]
+    if curve.parts:
+        plain["parts"] = [{"share": share, **_thresholds(part)} for share, part in curve.parts]
     return plain
 
 
-def _read_curve(entry: Mapping[str, Any], orientation: Any) -> Curve:
-    nodes = entry.get("nodes")
-    return Curve(
-        family=entry["family"],
-        t0=_read(entry["t0"]),
-        t1=_read(entry["t1"]),
-        p=_read(entry["p"]),
-        at_t0=None if entry.get("at_t0") is None else _read(entry["at_t0"]),
-        nodes=None if nodes is None else tuple((_read(score), _read(odds)) for score, odds in nodes),
-        orientation=orientation,
-    )
+def _thresholds(curve: Curve) -> dict[str, Any]:
+    return {name: written_number(getattr(curve, name)) for name in ("t0", "t1", "p")}
 
 
-def _certificate(certificate: Certificate) -> dict[str, Any]:
-    plain: dict[str, Any] = {}
-    for field in fields(certificate):
-        value = getattr(certificate, field.name)
-        if field.name in _POINTS:
-            plain[field.name] = [[point.fpr, point.tpr] for point in value]
-        elif field.name == "target":
-            plain[field.name] = None if value is None else [value.fpr, value.tpr]
-        elif field.name in ("slopes", "slope_bounds"):
-            plain[field.name] = [_written(number) for number in value]
-        elif field.name == "people":
-            plain[field.name] = [list(figures) for figures in value]
-        elif isinstance(value, tuple):
-            plain[field.name] = list(value)
-        else:
-            plain[field.name] = _written(value) if isinstance(value, float) else value
-    return plain
+def _read_curve(entry: Mapping[str, Any], orientation: str, version: int) -> Curve:
+    known = _KEYS | (_NEW_KEYS if version > 1 else set())
+    if not known.issuperset(entry):
+        msg = f"a curve has {min(set(entry) - known)!r}, which version {version} does not know."
+        raise ValueError(msg)
+    common: dict[str, Any] = {"family": entry["family"], "orientation": orientation}
+    more: dict[str, Any] = {}
+    try:
+        if "at_t0" in entry:
+            more["at_t0"] = number("at_t0", entry["at_t0"])
+        if "nodes" in entry:
+            more["nodes"] = tuple((number("nodes", score), number("nodes", odds)) for score, odds in entry["nodes"])
+        if "parts" in entry:
+            parts = entry["parts"]
+            more["parts"] = [(number("share", p["share"]), Curve(**common, **_thresholds_of(p))) for p in parts]
+        return Curve(**common, **_thresholds_of(entry), **more)
+    except ValueError as reason:
+        msg = f"the curve of group {entry['group']!r}: {reason}"
+        raise ValueError(msg) from None
 
 
-def _read_certificate(plain: Mapping[str, Any]) -> Certificate:
-    values = dict(plain)
-    for name in _POINTS:
-        values[name] = tuple(Point(_read(fpr), _read(tpr)) for fpr, tpr in plain[name])
-    values["target"] = None if plain["target"] is None else Point(*(_read(rate) for rate in plain["target"]))
-    for name in ("slopes", "slope_bounds"):
-        values[name] = tuple(_read(number) for number in plain[name])
-    values["groups"] = tuple(str(group) for group in plain["groups"])
-    values["people"] = tuple(tuple(_read(figure) for figure in figures) for figures in plain.get("people", ()))
-    if plain.get("costs") is not None:
-        wrong_yes, wrong_no = plain["costs"]
-        values["costs"] = (_read(wrong_yes), _read(wrong_no))
-    for field in fields(Certificate):
-        nothing = field.type == "float | None" and values.get(field.name) is None
-        if str(field.type).startswith("float") and field.name in values and not nothing:
-            values[field.name] = _read(values[field.name])
-    return Certificate(**values)
+def _thresholds_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: number(name, entry[name]) for name in ("t0", "t1", "p")}

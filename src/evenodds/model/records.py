@@ -1,0 +1,126 @@
+"""A certificate as plain data, and back: what comes back is checked, since it is shown to people as proven."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from evenodds.errors import one_of
+from evenodds.model.certificate import Certificate
+from evenodds.model.criteria import CRITERIA
+from evenodds.model.goals import OBJECTIVES, constraint_of
+from evenodds.model.roc import Point
+
+__all__ = ["certificate_of", "number", "record_of", "written_number"]
+
+_ROUNDING = 1e-9  # by which a recomputed rate may be beyond 0 or 1
+_FINITE = (-math.inf, math.inf, False)
+_RANGES = {
+    # from, to, whether infinite is allowed
+    "tolerance": (0.0, 1.0, False),
+    "max_slope": (0.0, math.inf, True),
+    "objective": _FINITE,
+    "objective_bound": _FINITE,
+    "unlimited": _FINITE,
+    "resolution": (0.0, math.inf, False),
+    "max_loss": (0.0, math.inf, False),
+}
+_FLAGS = ("smaller_is_better", "keep_individual_odds", "target_given")
+
+
+def written_number(value: float) -> float | str:
+    """A number as JSON has it, which knows no infinity."""
+    return value if math.isfinite(value) else str(value)
+
+
+def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, infinite: bool = True) -> float:
+    """A number from JSON, within limits."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    found = float(value) if known or value in ("inf", "-inf") else math.nan
+    if not low <= found <= high or (math.isinf(found) and not infinite):
+        allowed = "a number" if math.isinf(low) and math.isinf(high) else f"a number from {low:g} to {high:g}"
+        msg = f"{name} is {value!r}. Allowed: {allowed}{'' if infinite else ', finite'}."
+        raise ValueError(msg)
+    return found
+
+
+def record_of(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as plain data."""
+    plain: dict[str, Any] = {}
+    for field in fields(certificate):
+        value = getattr(certificate, field.name)
+        if field.name in ("asked", "reached"):
+            plain[field.name] = [[point.fpr, point.tpr] for point in value]
+        elif field.name == "target":
+            plain[field.name] = None if value is None else [value.fpr, value.tpr]
+        elif field.name in ("slopes", "slope_bounds"):
+            plain[field.name] = [written_number(slope) for slope in value]
+        elif field.name == "people":
+            plain[field.name] = [list(figures) for figures in value]
+        elif isinstance(value, tuple):
+            plain[field.name] = list(value)
+        else:
+            plain[field.name] = written_number(value) if isinstance(value, float) else value
+    return plain
+
+
+def certificate_of(plain: Mapping[str, Any]) -> Certificate:
+    """A certificate from plain data; names that are not known and numbers that make no sense are refused."""
+    values = dict(plain)
+    for name, (low, high, infinite) in _RANGES.items():
+        if name in plain and not (name == "max_loss" and plain[name] is None):
+            values[name] = number(name, plain[name], low, high, infinite=infinite)
+    for name in ("asked", "reached"):
+        values[name] = tuple(_point(name, rates) for rates in plain[name])
+    values["target"] = None if plain["target"] is None else _point("target", plain["target"])
+    for name in ("slopes", "slope_bounds"):
+        values[name] = tuple(number(name, slope, 0.0) for slope in plain[name])
+    values["groups"] = tuple(_text("groups", group) for group in plain["groups"])
+    values["people"] = tuple(_people(figures) for figures in plain.get("people", ()))
+    values["mixes"] = tuple(_text("mixes", group) for group in plain.get("mixes", ()))
+    if plain.get("costs") is not None:
+        wrong_yes, wrong_no = (number("costs", cost, 0.0, 1.0) for cost in plain["costs"])
+        values["costs"] = (wrong_yes, wrong_no)
+    made = Certificate(**values)
+    _check_names(made)
+    return made
+
+
+def _point(name: str, rates: Any) -> Point:
+    fpr, tpr = (number(name, rate, -_ROUNDING, 1 + _ROUNDING) for rate in rates)
+    return Point(fpr, tpr)
+
+
+def _people(figures: Any) -> tuple[float, float, float, float]:
+    negatives, positives, low, high = figures
+    weights = (number("people", weight, 0.0, infinite=False) for weight in (negatives, positives))
+    means = (number("people", mean, infinite=False) for mean in (low, high))
+    return (*weights, *means)  # type: ignore[return-value]  # two and two
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        msg = f"{name} has {value!r}. Allowed: texts."
+        raise TypeError(msg)
+    return value
+
+
+def _check_names(certificate: Certificate) -> None:
+    if constraint_of(certificate.constraints, certificate.tolerance).name != certificate.constraints:
+        msg = f"constraints is {certificate.constraints!r}, another name of one that is known."
+        raise ValueError(msg)
+    one_of("objective_name", certificate.objective_name, (*OBJECTIVES, "cost"))
+    if certificate.criterion is not None:
+        one_of("criterion", certificate.criterion, CRITERIA)
+    for name in _FLAGS:
+        if not isinstance(getattr(certificate, name), bool):
+            msg = f"{name} is {getattr(certificate, name)!r}. Allowed: true or false."
+            raise TypeError(msg)
+    _text("bound_by", certificate.bound_by)
+    lists = (certificate.asked, certificate.reached, certificate.slopes, certificate.slope_bounds)
+    lengths = {len(one) for one in (*lists, *([certificate.people] if certificate.people else []))}
+    if lengths != {len(certificate.groups)}:
+        msg = "the certificate does not say as much of each group"
+        raise ValueError(msg)
