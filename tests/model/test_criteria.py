@@ -25,7 +25,13 @@ def data(request):
 
 def _path(curve, joint):
     sign = 1 if joint.orientation == "positive" else -1
-    return Path(family_of(curve.family), np.array([curve.p]), np.array([sign * curve.t0]), np.array([sign * curve.t1]), "positive")
+    return Path(
+        family_of(curve.family),
+        np.array([curve.p]),
+        np.array([sign * curve.t0]),
+        np.array([sign * curve.t1]),
+        "positive",
+    )
 
 
 def _measures(policy, joint):
@@ -67,7 +73,10 @@ def test_even_slopes_against_dense_enumeration():
     target = eo.Point(0.2, 0.75)
     policy = eo.fit(joint, target=target, criterion="even_slopes")
     slopes = list(policy.certificate.slopes)
-    paths = [Meeting(m, family_of("linear"), target, "positive").path(family_of("linear").p_grid(150)).lipschitz for m in joint.members]
+    paths = [
+        Meeting(m, family_of("linear"), target, "positive").path(family_of("linear").p_grid(150)).lipschitz
+        for m in joint.members
+    ]
     # Any choice has a largest slope of at least `level`, and each group's nearest slope to it can be had.
     level = max(np.nanmin(path) for path in paths)
     best = min(

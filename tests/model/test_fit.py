@@ -60,8 +60,14 @@ def joint():
             {"curve": "fixed", "keep_individual_odds": True},
             r"keep_individual_odds=True needs odds that run from 0 to 1",
         ),
-        ({"keep_individual_odds": True, "target": (0.4, 0.4)}, r"Group 'a' cannot meet the target with thresholds inside"),
-        ({"keep_individual_odds": True, "target": (0.2, 0.5)}, r"Group 'b' cannot meet the target with thresholds inside"),
+        (
+            {"keep_individual_odds": True, "target": (0.4, 0.4)},
+            r"Group 'a' cannot meet the target with thresholds inside",
+        ),
+        (
+            {"keep_individual_odds": True, "target": (0.2, 0.5)},
+            r"Group 'b' cannot meet the target with thresholds inside",
+        ),
         (
             {"max_slope": 0.2, "target": (0.2, 0.45)},
             r"Group 'a' cannot reach.*slope at most max_slope=0.2: no rising curve does with less than 0.722222",

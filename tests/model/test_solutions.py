@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import evenodds as eo
+from evenodds.model.families import family_of
 from evenodds.model.policy import rates_of
 from evenodds.model.roc import Point, roc_of
-from evenodds.model.families import family_of
 from evenodds.model.solutions import Meeting
 from strategies import CONTINUOUS, FAMILIES, counts, gentlest, joints, reachable
 
@@ -214,7 +214,7 @@ def test_points_in_a_dent_of_a_roc_are_met_by_mixes(family, below):
         policy = eo.fit(joint, target=point, curve=family)
         assert policy.certificate.residual <= 1e-12
         assert _residual(policy.curves["a"], joint.members[0], point) <= 1e-12
-        if family != "fixed" and point.tpr > 0.5:
+        if family != "fixed" and below <= 1e-9:  # farther below, a wide curve may fill the dent by itself
             assert policy.certificate.mixes == ("a",)
             assert "A mix of two curves: a." in str(policy.certificate)
 
@@ -227,7 +227,9 @@ def test_hull_points_over_a_dent_are_met_by_fixed_curves():
             point = Point(fpr, roc.hull_height(fpr) - below)
             assert (
                 _residual(
-                    gentlest(Meeting(joint.members[0], family_of("fixed"), point, "positive")).curve(0), joint.members[0], point
+                    gentlest(Meeting(joint.members[0], family_of("fixed"), point, "positive")).curve(0),
+                    joint.members[0],
+                    point,
                 )
                 <= 1e-12
             )

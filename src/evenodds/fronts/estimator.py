@@ -18,7 +18,7 @@ from evenodds.model.fit import fit
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, Orientation
 from evenodds.model.keys import GroupLike
-from evenodds.model.target import TargetLike
+from evenodds.model.request import TargetLike
 from evenodds.uses.draw import draw
 
 try:

@@ -142,7 +142,7 @@ class Pieces:
         ends = [-np.inf, *breaks.tolist(), np.inf]
         terms = max(self.coefficients.shape[-1], other.coefficients.shape[-1])
         mine, theirs = (pieces._among(breaks, terms) for pieces in (self, other))  # noqa: SLF001
-        made = [_sum(share, *both, *within) for *both, within in zip(mine, theirs, pairwise(ends), strict=True)]
+        made = [_sum(share, one, two, *at) for one, two, at in zip(mine, theirs, pairwise(ends), strict=True)]
         origin, scale, coefficients = zip(*made, strict=True)
         return Pieces.joined(breaks, origin=origin, scale=scale, coefficients=coefficients, closed=self.closed)
 

@@ -259,7 +259,9 @@ def _between_scores(path: Path, meeting: Meeting) -> tuple[Floats, Floats]:
         lo, hi = np.minimum(t[:-1], t[1:]), np.maximum(t[:-1], t[1:])
         first, last = np.searchsorted(scores, lo, "right"), np.searchsorted(scores, hi, "left")
         cell = np.repeat(np.arange(lo.size), np.maximum(last - first, 0))
-        at = np.arange(cell.size) - np.repeat(np.cumsum(np.maximum(last - first, 0)) - (last - first).clip(0), (last - first).clip(0))
+        at = np.arange(cell.size) - np.repeat(
+            np.cumsum(np.maximum(last - first, 0)) - (last - first).clip(0), (last - first).clip(0)
+        )
         score = scores[first[cell] + at]
         share = (score - t[cell]) / (t[cell + 1] - t[cell])
         passed.append(path.p[cell] + share * (path.p[cell + 1] - path.p[cell]))

@@ -111,9 +111,7 @@ class Family(ABC):
         raise NotImplementedError
 
 
-def _blank(
-    t0: ArrayLike, t1: ArrayLike, p: ArrayLike, count: int, terms: int
-) -> tuple[Floats, Floats, Floats, Pieces]:
+def _blank(t0: ArrayLike, t1: ArrayLike, p: ArrayLike, count: int, terms: int) -> tuple[Floats, Floats, Floats, Pieces]:
     """Pieces that are 0 up to t0 and 1 from t1 on, and still empty between."""
     start, stop, mean = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in (t0, t1, p)))
     shape = (*mean.shape, count)
@@ -208,7 +206,7 @@ class _Quartic(Family):
         return None
 
     def unit_slope(self, p: ArrayLike) -> Floats:
-        """psi' where psi'' = 0: at x* = 1/2 - b / (2 + 2 sqrt(1 + 3 b^2)), b = 10 p - 5.
+        """Psi' where psi'' = 0: at x* = 1/2 - b / (2 + 2 sqrt(1 + 3 b^2)), b = 10 p - 5.
 
         That is the paper's root without its 0/0 at p = 1/2.
 

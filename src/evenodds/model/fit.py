@@ -214,8 +214,7 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
     family, slope = request.family, chosen.slope
     if not family.has_path and family.is_continuous:
         return [
-            _optimal(joint, member, point, slope)
-            for member, point in zip(joint.members, chosen.points, strict=True)
+            _optimal(joint, member, point, slope) for member, point in zip(joint.members, chosen.points, strict=True)
         ]
     pool_together(joint.members)
     meetings = [
@@ -257,8 +256,8 @@ def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: 
     least = slope_bound(member, point, achieved=np.inf, small=is_small(joint))
     return (
         f"Group {member.key!r} cannot reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
-        f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}: no rising curve "
-        f"does with less than {least:.6g}. Hint: raise max_slope, or let the target be chosen."
+        f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}: no rising "
+        f"curve does with less than {least:.6g}. Hint: raise max_slope, or let the target be chosen."
     )
 
 
@@ -282,11 +281,15 @@ def _nothing_in_common(joint: JointDistribution, request: Request, slope: float)
         except SolverError:
             continue
         guilty.append(repr(left_out.key))
-    who = f"Group {' or '.join(guilty)} stands" if guilty else f"More than one of {', '.join(map(repr, joint.groups))} stand"
+    who = (
+        f"Group {' or '.join(guilty)} stands"
+        if guilty
+        else f"More than one of {', '.join(map(repr, joint.groups))} stand"
+    )
     budget = f" of slope at most {slope:.6g}" if isinstance(request.budget, SlopeBudget) else ""
     return (
-        f"No point is left that all groups reach by curves{budget} with thresholds inside the score range: {who} in the "
-        "way. Hint: allow a larger slope or a tolerance, or give up keep_individual_odds."
+        f"No point is left that all groups reach by curves{budget} with thresholds inside the score range: {who} in "
+        "the way. Hint: allow a larger slope or a tolerance, or give up keep_individual_odds."
     )
 
 
@@ -344,7 +347,7 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
             f"tolerance={request.constraint.tolerance:g}"
         )
     if broken:
-        msg = f"Not kept: {'; '.join(broken)}. This is since {why}. {hint}"
+        msg = f"Not kept: {'; '.join(broken)}. The reason: {why}. {hint}"
         raise UnreachableError(msg)
     if certificate.residual > _MATERIAL:
         text = f"The rates miss their points by up to {certificate.residual:.1e}: {why}. {hint}"

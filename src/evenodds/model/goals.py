@@ -17,7 +17,16 @@ from evenodds.model.joint import JointDistribution
 from evenodds.model.roc import Point
 from evenodds.values import number_of
 
-__all__ = ["CONSTRAINTS", "OBJECTIVES", "Constraint", "Cost", "Objective", "check_objective", "constraint_of", "objective_of"]
+__all__ = [
+    "CONSTRAINTS",
+    "OBJECTIVES",
+    "Constraint",
+    "Cost",
+    "Objective",
+    "check_objective",
+    "constraint_of",
+    "objective_of",
+]
 
 Rate = Literal["fpr", "tpr", "selection_rate"]
 

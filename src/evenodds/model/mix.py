@@ -2,14 +2,13 @@
 
 The reach of a group is the hull of its blurred ROC (see `reach`). A point in a dent of the blurred ROC lies between two
 curves of it, and is met by their mix. The gentlest mix is looked for from the proven least slope upwards: the first
-slope whose reach holds the point has it near its border, on an edge between two curves. Both are then widened together
-until the edge goes through the point.
+slope whose reach holds the point has it near its border, and a line through the point from a vertex of the border to
+the blurred ROC beyond is a mix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +32,7 @@ _STEEPEST = 1e300  # beyond it a step is no number
 _CLOSE = 10  # halvings of the last step
 _HELD = 1e-13  # rates are no better known
 _WIDEST = 0.25  # of 1 / score range: the least slope that is looked at where nothing is proven
-_MOST_WIDENED = 2.0
+_TRIED = 6  # crossings
 
 _NEAR = 0.5  # of a width: so near each other are neighbours on an arc, and not both sides of a dent
 
@@ -76,14 +75,11 @@ def gentlest_mix(
             return reach_inside(group, family, slope, inside)
         return reach_of(group, family, slope).refined(point)
 
-    parts = _first_that_holds(reach, at_budget, point, budget, _least_slope(group, family, point))
-    for made in (_neighbours_as_one, _through):
-        found = made(group, family, parts, point, inside)
-        if found is not None:
-            curve = _curve(family, found, orientation)
-            if curve.lipschitz <= budget * (1 + 1e-9):  # rounding alone
-                return curve
-    return None
+    found = _first_that_holds(reach, at_budget, point, budget, _least_slope(group, family, point))
+    candidates = [_on_border(found, point), _neighbours_as_one(found, point, inside), *_crossings(found, point)]
+    curves = [_curve(family, parts, orientation) for parts in candidates if parts is not None]
+    curves = [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
+    return min(curves, key=lambda curve: curve.lipschitz, default=None)
 
 
 def _least_slope(group: Group, family: Family, point: Point) -> float:
@@ -97,8 +93,8 @@ def _least_slope(group: Group, family: Family, point: Point) -> float:
 
 def _first_that_holds(
     reach: Callable[[float], Reach], at_budget: Reach, point: Point, budget: float, least: float
-) -> Parts:
-    """The edge near the point of the gentlest reach found that holds it."""
+) -> Reach:
+    """The gentlest reach found that holds the point."""
     slope, step, below = least, _STEP, 0.0
     while slope < min(budget, _STEEPEST):
         found = reach(slope)
@@ -108,79 +104,98 @@ def _first_that_holds(
     else:
         slope, found = budget, at_budget
     for _ in range(_CLOSE if below else 0):
-        if not np.isfinite(slope):
-            middle = below * _LONGEST
-        else:
-            middle = float(np.sqrt(below * slope))
+        middle = float(np.sqrt(below * slope)) if np.isfinite(slope) else below * _LONGEST
         between = reach(middle)
         if between.shortfall(point) <= _HELD:
             slope, found = middle, between
         else:
             below = middle
-    return found.edge(point)
+    return found
 
 
-def _neighbours_as_one(
-    group: Group, family: Family, parts: Parts, point: Point, inside: Inside
-) -> Parts | None:
+def _on_border(reach: Reach, point: Point) -> Parts | None:
+    """The ends of the edge that the point lies on, if it lies on one."""
+    return reach.edge(point) if abs(reach.shortfall(point)) <= _HELD else None
+
+
+def _neighbours_as_one(reach: Reach, point: Point, inside: Inside) -> Parts | None:
     """Two neighbours on an arc have a single curve between them that meets the point, by Newton's method."""
-    (_, first), (_, last) = parts
+    (_, first), (_, last) = reach.edge(point)
     width = first.t1 - first.t0
     if not 0 < abs(first.t0 - last.t0) + abs(first.t1 - last.t1) < _NEAR * width or first.p != last.p:
         return None
-    t0, t1 = Meeting(group, family, point, "positive").near(first.p, first.t0, first.t1)
+    t0, t1 = Meeting(reach.group, reach.family, point, "positive").near(first.p, first.t0, first.t1)
     if np.isnan(t0) or (inside is not None and not inside[0] <= t0 <= t1 <= inside[1]):
         return None
     one = Placed(t0, t1, first.p)
     return (1.0, one), (0.0, one)
 
 
-def _through(group: Group, family: Family, parts: Parts, point: Point, inside: Inside) -> Parts:
-    """Widen both curves together until the segment between their rates goes through the point."""
-    (_, first), (_, last) = parts
-    if first.t0 == first.t1:
-        return parts
+def _crossings(reach: Reach, point: Point) -> list[Parts]:
+    """Mixes of a vertex of the reach with a curve on the other side of the point, the gentlest first.
 
-    def widened(by: float) -> tuple[Placed, Placed]:
-        return _wider(group, first, by, inside), _wider(group, last, by, inside)
+    The line from a vertex through the point crosses the blurred ROC beyond it. Which crossing makes the gentlest mix is
+    estimated for all of them together; where the curve stands exactly is then a root.
+    """
+    at = np.array([[point.fpr], [point.tpr]])
+    vertices = reach.border
+    own = np.array([(v.t0, v.t1, v.p) for v in vertices]).T
+    one = reach.border_rates - at
+    family = reach.family
+    own_slope = family.unit_slope(own[2]) / (own[1] - own[0])
+    found: list[tuple[float, int, int, int]] = []
+    for which, trace in enumerate(reach.traces):
+        other = trace.rates - at
+        side = one[0][:, None] * other[1] - one[1][:, None] * other[0]
+        i, k = np.nonzero(side[:, :-1] * side[:, 1:] <= 0)
+        gap = side[i, k] - side[i, k + 1]
+        share = np.where(gap != 0, side[i, k] / np.where(gap != 0, gap, 1.0), 0.0)
+        there = other[:, k] + share * (other[:, k + 1] - other[:, k])
+        beyond = (one[:, i] * there).sum(axis=0) < 0
+        i, k, there = i[beyond], k[beyond], there[:, beyond]
+        near, far = np.hypot(*one[:, i]), np.hypot(*there)
+        part = near / (near + far)
+        slope = float(family.unit_slope(trace.p)) / (trace.t1[k] - trace.t0[k])
+        apart = np.maximum(own[0][i], trace.t0[k + 1]) >= np.minimum(own[1][i], trace.t1[k])
+        both = (1 - part) * own_slope[i], part * slope
+        steep = np.where(apart, np.maximum(*both), both[0] + both[1])
+        best = np.argsort(steep)[:_TRIED]
+        found += zip(steep[best].tolist(), [which] * best.size, i[best].tolist(), k[best].tolist(), strict=True)
+    made = (_crossing(reach, point, vertices[i], which, k) for _, which, i, k in sorted(found)[:_TRIED])
+    return [parts for parts in made if parts is not None]
 
-    def rates(by: float) -> Floats:
-        both = widened(by)
-        t0, t1, p = (np.array([getattr(one, name) for one in both]) for name in ("t0", "t1", "p"))
-        return np.asarray(group.moments.expectation(family.layout(t0, t1, p)))
 
-    def height(by: float) -> float:
-        """How far, as an area, the point lies on the diagonal's side of the segment: as wide as that may be."""
-        a, b = rates(by)
-        return float((b[0] - a[0]) * (a[1] - point.tpr) - (b[1] - a[1]) * (a[0] - point.fpr))
+def _crossing(reach: Reach, point: Point, vertex: Placed, which: int, k: int) -> Parts | None:
+    """The mix of a vertex with the curve between two neighbours of a trace that lies exactly beyond the point."""
+    trace = reach.traces[which]
+    at = np.array([point.fpr, point.tpr])
 
-    start = height(0.0)
-    by = 0.0
-    if start > 0:
-        step = 1e-6
-        while (end := height(step)) > 0 and step < _MOST_WIDENED:
-            step *= 4
-        if end <= 0:
-            _, by = bracketed_root(height, (0.0, start), (step, end), 0.0)
-    a, b = rates(by)
-    along = b - a
-    share = float(np.clip((np.array([point.fpr, point.tpr]) - a) @ along / max(along @ along, 1e-300), 0, 1))
-    one, other = widened(by)
-    return (1 - share, one), (share, other)
+    def rates(placed: Placed) -> Floats:
+        return np.asarray(reach.group.moments.expectation(reach.family.layout(placed.t0, placed.t1, placed.p)))
 
+    def between(share: float) -> Placed:
+        (a, b), (c, d) = trace.t0[k : k + 2].tolist(), trace.t1[k : k + 2].tolist()
+        return Placed(a + share * (b - a), c + share * (d - c), trace.p)
 
-def _wider(group: Group, placed: Placed, by: float, inside: Inside) -> Placed:
-    """The curve widened by a share of its width; what lies beyond the group's scores, or may not, stays there."""
-    more = by * (placed.t1 - placed.t0)
-    lo, hi = group.ends
-    if placed.t0 >= hi:
-        return replace(placed, t1=placed.t1 + more)
-    if placed.t1 <= lo:
-        return replace(placed, t0=placed.t0 - more)
-    t0, t1 = placed.t0 - more / 2, placed.t1 + more / 2
-    if inside is not None:
-        t0, t1 = max(t0, inside[0]), min(t1, inside[1])
-    return replace(placed, t0=t0, t1=t1)
+    one = rates(vertex) - at
+
+    def side(share: float) -> float:
+        other = rates(between(share)) - at
+        return float(one[0] * other[1] - one[1] * other[0]) * sign
+
+    sign = 1.0
+    ends = side(0.0), side(1.0)
+    if ends[0] * ends[1] > 0:
+        return None
+    if ends[0] <= 0:
+        sign = -1.0
+    _, root = bracketed_root(side, (0.0, sign * ends[0]), (1.0, sign * ends[1]), 0.0)
+    other = rates(between(root)) - at
+    length = float(np.hypot(*one) + np.hypot(*other))
+    share = float(np.hypot(*one)) / length if length > 0 else 0.0
+    if np.abs((1 - share) * one + share * other).max() > ON_CURVE:
+        return None
+    return (1 - share, vertex), (share, between(root))
 
 
 def _curve(family: Family, parts: Parts, orientation: Orientation) -> Curve:

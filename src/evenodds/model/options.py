@@ -131,7 +131,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
                 allowed="a number from 0 on, how much of the objective may go",
             ),
             Option("target", None, 'A point of your own, or "baseline", the paper\'s rule.'),
-            Flag("keep_individual_odds", False, "Every group's odds run from 0 to 1 within the scores."),  # noqa: FBT003
+            Flag("keep_individual_odds", False, "Every group's odds run from 0 to 1 within the scores."),
         )
     }
 )

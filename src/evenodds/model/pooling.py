@@ -19,8 +19,8 @@ from evenodds.geometry.moments import Moments, Sample, ramps, ramps_from
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
 from evenodds.geometry.threads import by_threads
-from evenodds.model.groups import Group
 from evenodds.model.families import family_of
+from evenodds.model.groups import Group
 from evenodds.model.reach import ON_CURVE, is_sparse, kinks, some_scores
 from evenodds.model.roc import LargeRoc, Point, roc_of
 
@@ -39,6 +39,7 @@ _FIRST_LOOK = 128  # scores that make the first tangents of a smooth bound
 _CLOSER = 16  # tangents more around a point
 _ROUNDS = 3
 _NEWTON_STEPS = 12
+_NO_SLOPE = -600.0  # its logarithm
 _NEAR = 1e-6  # of a width: how far from a good guess to look first
 
 
@@ -240,6 +241,8 @@ def _searched_bound(group: Group, point: Point, achieved: float) -> float:
     while (short := shortfall(gentle)) <= 0:
         gentle, steep, more = gentle - factor, gentle, short
         factor *= 4
+        if gentle < _NO_SLOPE:
+            return 0.0  # so gentle that it is none
     above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-12)
     return float(np.exp(above))
 

@@ -91,7 +91,7 @@ class Reach:
     @cached_property
     def _points(self) -> Floats:
         """Of all traces, in one array of shape (2, n)."""
-        return np.clip(np.concatenate([trace.rates for trace in self.traces], axis=1), 0.0, 1.0)
+        return np.asarray(np.clip(np.concatenate([trace.rates for trace in self.traces], axis=1), 0.0, 1.0))
 
     @cached_property
     def _upper(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
@@ -113,10 +113,19 @@ class Reach:
         return order[concave_hull(x[order], -y[order])]
 
     @cached_property
-    def corners(self) -> Floats:
-        """All vertices, of shape (2, n): mixes of them are the region."""
+    def _border(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         lower = np.zeros(0, np.intp) if self.rising else self._lower
-        return self._points[:, np.unique(np.concatenate([self._upper, lower]))]
+        return np.unique(np.concatenate([self._upper, lower]))
+
+    @property
+    def border_rates(self) -> Floats:
+        """(FPR, TPR) of the vertices, of shape (2, n)."""
+        return self._points[:, self._border]
+
+    @cached_property
+    def border(self) -> list[Placed]:
+        """The curves at the vertices."""
+        return [self._placed(int(which)) for which in self._border]
 
     def height(self, fpr: float) -> float:
         """The highest TPR in reach at an FPR."""
@@ -297,7 +306,7 @@ def _rates(group: Group, family: Family, t0: Floats, t1: Floats, p: float) -> Fl
     samples = group.moments.samples
     if family.is_straight and p == 0.5 and all(sample.is_wide(t1 - t0) for sample in samples):  # noqa: PLR2004
         return np.concatenate([ramps(sample, t0, t1) for sample in samples])
-    if not group.is_large and p == 0.5 and t0.size * group.scores.size <= _DIRECTLY:  # noqa: PLR2004 as above
+    if p == 0.5 and group.score_count <= _FEW_RAMPS and t0.size * group.score_count <= _DIRECTLY:  # noqa: PLR2004
         x = np.clip((group.scores - t0[:, None]) / (t1 - t0)[:, None], 0.0, 1.0)
         return np.asarray(group.shares @ family.symmetric(x).T)
     return group.moments.expectation(family.layout(t0, t1, p)).T

@@ -88,9 +88,7 @@ class Request:
             )
             raise OptionError(msg)
         budget = _budget(family, constraint, value["max_slope"], value["max_loss"], value["target"])
-        return cls(
-            constraint, value["objective"], family, value["criterion"], budget, value["keep_individual_odds"]
-        )
+        return cls(constraint, value["objective"], family, value["criterion"], budget, value["keep_individual_odds"])
 
 
 def _budget(
@@ -106,9 +104,8 @@ def _budget(
         raise OptionError(msg)
     slope = np.inf if max_slope is None else max_slope
     if not family.is_continuous and (np.isfinite(slope) or max_loss):
-        msg = f"{family.with_article.capitalize()} jumps, so no slope budget can hold. " + (
-            "Hint: curve='linear', or leave out the budget."
-        )
+        jumps = f"{family.with_article.capitalize()} jumps, so no slope budget can hold."
+        msg = f"{jumps} Hint: curve='linear', or leave out the budget."
         raise OptionError(msg)
     if target is not None:
         if not constraint.one_point:

@@ -210,7 +210,7 @@ class Meeting:
         return Path(self.family, p, t0, t0 + width, self.orientation)
 
     def near(self, p: float, t0: float, t1: float) -> tuple[float, float]:
-        """The thresholds of a curve that meets the point, by Newton's method from thresholds nearby; NaN if that fails."""
+        """The thresholds of a curve that meets the point, by Newton's method from nearby ones; NaN if that fails."""
         start, width = self._newton(np.array([p]), np.array([t0]), np.array([t1 - t0]))
         return float(start[0]), float(start[0] + width[0])
 

@@ -24,6 +24,7 @@ from evenodds.model.roc import Point, Roc, roc_of
 
 __all__ = ["Baseline", "baseline", "best_below_lines", "best_points", "check_reach", "chosen_target"]
 
+
 @dataclass(frozen=True)
 class Baseline:
     """The paper's target: the best single threshold of the group that is hardest to serve."""
@@ -79,7 +80,7 @@ def best_points(
 ) -> list[Point]:
     """The points with the greatest gain that lie in the groups' reach and satisfy the constraint: exactly."""
     if not all(reach.rising for reach in reaches):
-        corners = [Steps(*reach.corners, np.ones(reach.corners.shape[1]), whole=True) for reach in reaches]
+        corners = [Steps(reach.border_rates[0], reach.border_rates[1], np.ones(len(reach.border)), whole=True) for reach in reaches]
         return best_mixed(joint, corners, objective, constraint)
     return best_below_lines(joint, [reach.upper for reach in reaches], objective, constraint)
 

@@ -13,7 +13,7 @@ from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve
 from evenodds.model.families import FAMILIES, family_of
-from evenodds.model.fit import fit
+from evenodds.model.fit import fitted_curves
 from evenodds.model.goals import Cost, Objective, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
@@ -95,8 +95,8 @@ def compare(
     shared = {"constraints": constraints, "objective": objective, "tolerance": tolerance}
     budget = {"max_slope": max_slope, "max_loss": max_loss}
     # All is checked before the first fit.
-    requested = {family.name: shared | {"curve": family.name} | (budget if family.is_continuous else {}) for family in families}
-    for options in ({**shared, **budget}, *requested.values()):
+    requested = {f.name: shared | {"curve": f.name} | (budget if f.is_continuous else {}) for f in families}
+    for options in (shared | budget, *requested.values()):
         Request.of(**options)
     goal = objective_of(objective, joint)
     rows = []
@@ -105,7 +105,7 @@ def compare(
             _row("one threshold", joint, goal, _one_threshold(joint, goal)),
             _row("group thresholds", joint, goal, _group_thresholds(joint, goal)),
         ]
-    rows += [_row(name, joint, goal, fit(joint, **options).group_curves) for name, options in requested.items()]
+    rows += [_row(name, joint, goal, fitted_curves(joint, options)) for name, options in requested.items()]
     for name, made in _named(policies).items():
         check_policy(made)
         made.check_orientation(joint.orientation)
