@@ -4,20 +4,22 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import evenodds as eo
-from evenodds.uses.explain import score_needed, scores_with
-from strategies import curves
+from evenodds.uses.explain import plateaus_of, score_needed, scores_with
+from shapes import curves, mirrored, mixes
 
 
 @st.composite
 def any_curves(draw):
     """Curves of every family, with plateaus and jumps, in both orientations."""
-    kind = draw(st.sampled_from(["smooth", "fixed", "optimal"]))
+    kind = draw(st.sampled_from(["smooth", "fixed", "optimal", "mix"]))
     if kind == "smooth":
         return draw(curves())
+    if kind == "mix":
+        return draw(mixes(far=1e3, jumps=True))
     sign = draw(st.sampled_from([1, -1]))
     orientation = "positive" if sign > 0 else "negative"
     t0, width = draw(st.integers(-50, 50)), draw(st.integers(1, 40))
@@ -61,6 +63,58 @@ def test_plateaus_are_found_from_end_to_end(curve, step, part):
     assert hi + 1e-6 >= held.max()
     assert lo == -math.inf or lo >= held.min() - 0.025 - 1e-6
     assert hi == math.inf or hi <= held.max() + 0.025 + 1e-6
+
+
+@given(mixes(far=1e3, jumps=True))
+def test_the_plateau_of_a_mix_is_found_from_end_to_end(mix):
+    assume(min((share for share, _ in mix.parts), default=1) > 1e-9)  # else its odds are certain
+    sign = 1 if mix.orientation == "positive" else -1
+    for plateau in plateaus_of(mix)[1:-1]:
+        assert score_needed(mix, plateau.odds) == plateau.start
+        assert scores_with(mix, plateau.odds) == (plateau.start, plateau.stop)
+        assert mix(plateau.start) == plateau.odds
+        assert mix(np.nextafter(plateau.stop, -sign * np.inf)) == plateau.odds
+        # What two roundings make of it is the same plateau.
+        assert score_needed(mix, plateau.odds + 1e-15) == plateau.start
+        assert score_needed(mix, plateau.odds - 1e-15) == plateau.start
+    assert score_needed(mix, 1.0) == mix.t1
+    assert scores_with(mix, 0.0) == (-sign * math.inf, mix.t0)
+    assert scores_with(mix, 1.0) == (mix.t1, sign * math.inf)
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["upward", "downward"])
+def test_words_for_a_mix(turned):
+    def parts(*ends):
+        return [eo.Curve("quadratic", *end, 0.5 if end[0] < end[1] else 0) for end in ends]
+
+    def told(share, *ends, score=40):
+        one, other = parts(*ends)
+        mix = eo.Curve.mixed([(share, one), (1 - share, other)])
+        mix = mirrored(mix) if turned else mix
+        certificate = eo.fit(eo.datasets.credit_risk()).certificate
+        policy = eo.Policy(("a", "b"), (mix, mix), (-100, 100), mix.orientation, certificate)
+        return str(eo.explain(policy, score=-score if turned else score, group="a", odds=[0.25, 0.75]))
+
+    sign = "-" if turned else ""
+    text = told(0.25, (10, 20), (50, 60))
+    assert "odds of a yes in group 'a' are 25 %" in text
+    assert f"With one point {'less' if turned else 'more'} they would be the same" in text
+    assert f"The group's odds rise from {sign}10 to {sign}20, then rise from {sign}50 to {sign}60; between" in text
+    assert "between they stay at 25 %" in text
+    lo, hi = (-50, -20) if turned else (20, 50)
+    assert f"The same odds are given from {lo} to {hi} in group 'b'" in text
+    assert "The group has odds of 50 % at" in text
+    text = told(0.25, (10, 10), (50, 60), score=5)
+    assert f"odds jump at {sign}10, then rise from {sign}50 to {sign}60; between they stay at 25 %" in text
+    assert f"The group has odds of 25 % at {sign}10, 50 % at" in text
+    assert f"jump at {sign}10, then jump at {sign}50; between they stay at 25 %" in told(0.25, (10, 10), (50, 50))
+    assert "between they stay" not in told(0.25, (10, 40), (30, 60))
+    assert "between they stay" not in told(0.25, (10, 30), (30, 60))
+
+
+def test_words_for_two_thresholds_and_for_those_at_the_lower(credit):
+    text = str(eo.explain(eo.fit(credit, curve="fixed"), score=30, group="asian"))
+    assert "The group's odds jump at 30, then jump at 40; between they stay at 47.71 %" in text
 
 
 def test_scores_of_any_size():

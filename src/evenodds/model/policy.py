@@ -218,6 +218,8 @@ def describe(curve: Curve) -> str:
 
     >>> describe(Curve("linear", 20, 60, 0.5)), describe(Curve("fixed", 30, 30, 0))
     ('linear from 20 to 60, p 0.5, slope at most 0.025', 'single threshold at 30: the odds jump from 0 to 1')
+    >>> describe(Curve.mixed([(0.25, Curve("cubic", 10, 20, 0.5)), (0.75, Curve("cubic", 20, 40, 0.5))]))
+    'mix of two cubic curves: 0.25 from 10 to 20, 0.75 from 20 to 40, slope at most 0.05625'
     """
     if curve.is_constant:
         return f"odds {curve.p:.4g} for everybody"
@@ -225,6 +227,15 @@ def describe(curve: Curve) -> str:
         return f"single threshold at {curve.t0:g}: the odds jump from 0 to 1"
     if curve.nodes is not None:
         ends = f"from {curve.nodes[0][1]:.4g} at {curve.t0:.6g} to {curve.nodes[-1][1]:.4g} at {curve.t1:.6g}"
-        return f"{len(curve.nodes) - 1} straight lines {ends}, slope at most {curve.lipschitz:.4g}"
+        count = len(curve.nodes) - 1
+        return f"{count} straight line{'s' * (count > 1)} {ends}, slope at most {curve.lipschitz:.4g}"
     slope = "the odds jump" if np.isinf(curve.lipschitz) else f"slope at most {curve.lipschitz:.4g}"
+    if curve.parts:
+        what = "thresholds" if all(part.is_threshold for _, part in curve.parts) else f"{curve.family} curves"
+        told = ", ".join(f"{share:.4g} {_where(part)}" for share, part in curve.parts)
+        return f"mix of two {what}: {told}, {slope}"
     return f"{curve.family} from {curve.t0:.6g} to {curve.t1:.6g}, p {curve.p:.4g}, {slope}"
+
+
+def _where(part: Curve) -> str:
+    return f"at {part.t0:.6g}" if part.is_threshold else f"from {part.t0:.6g} to {part.t1:.6g}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from evenodds.errors import DataError, OptionError, UnreachableError
 from evenodds.geometry.roots import bracketed_root
 from evenodds.model.curves import Curve
+from evenodds.model.families import family_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.keys import key_of
@@ -20,11 +23,20 @@ from evenodds.model.solutions import Meeting
 from evenodds.model.target import check_reach
 from evenodds.values import Frozen, number_of
 
-__all__ = ["Explanation", "explain", "fixed_to", "score_needed", "scores_with"]
+__all__ = ["Explanation", "Plateau", "explain", "fixed_to", "plateaus_of", "score_needed", "scores_with"]
 
 _SAME = 1e-12  # odds nearer than this are the same odds
 _NEAR = 1e-10  # what the score that is found for odds may miss them by
+_FEW = 3  # stretches of rising odds that are told one by one
 _WORTH_KNOWING = (0.5, 0.9, 1.0)  # odds that people ask the way to
+
+
+class Plateau(NamedTuple):
+    """A stretch of scores that have the same odds; `start` is the score that speaks least for a yes."""
+
+    odds: float
+    start: float
+    stop: float
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,8 @@ class Explanation:
     """What fixed randomisation would give this group at the same rates."""
     positive_share: float | None = None
     """The share of positives among people of the group at this score, if there are any."""
+    plateaus: tuple[Plateau, ...] = ()
+    """Odds that the group has over whole stretches of scores, from no to yes; between these the odds change."""
 
     @property
     def fixed_odds(self) -> float | None:
@@ -66,11 +80,26 @@ class Explanation:
             text.append(f"The score is better than that of {_percent(self.rank)} of the group.")
         if self.positive_share is not None:
             text.append(f"Of the group's people with this score {_percent(self.positive_share)} were positive.")
+        text += self._stretches()
         text += self._way_up()
         text += self._elsewhere()
         if self.fixed is not None:
             text.append(self._without_curves())
         return " ".join(text)
+
+    def _stretches(self) -> list[str]:
+        """Where the odds change, if that is here and there: those between have nothing to gain by a point more."""
+        # The people exactly at t0 of a fixed curve have a stretch of their own.
+        wide = [plateau for plateau in self.plateaus if not _are_neighbours(plateau.start, plateau.stop)]
+        changes = [(one.stop, other.start) for one, other in pairwise(wide)]
+        if not 1 < len(changes) <= _FEW:
+            return []
+        told = [
+            f"jump at {start:.6g}" if _are_neighbours(start, stop) else f"rise from {start:.6g} to {stop:.6g}"
+            for start, stop in changes
+        ]
+        level = " and then ".join(_percent(plateau.odds) for plateau in wide[1:-1])
+        return [f"The group's odds {', then '.join(told)}; between they stay at {level}."]
 
     def _way_up(self) -> list[str]:
         ahead = [(odds, at) for odds, at in self.needed.items() if odds > self.odds + _SAME]
@@ -152,6 +181,7 @@ def explain(
         needed=Frozen({wanted: score_needed(own, wanted) for wanted in sorted({*_WORTH_KNOWING, *asked})}),
         same_odds=Frozen({other: scores_with(curve, here) for other, curve in policy.curves.items() if other != key}),
         orientation=policy.orientation,
+        plateaus=plateaus_of(own),
     )
     return found if joint is None else _beside(found, policy, joint)
 
@@ -193,7 +223,7 @@ def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:
         check_reach(member.key, roc_of(member), point)
     except UnreachableError:
         return None
-    path = Meeting(member, "fixed", point, policy.orientation).single()
+    path = Meeting(member, family_of("fixed"), point, policy.orientation).single()
     assert path is not None  # noqa: S101 a fixed curve always has one
     return path.curve(0)
 
@@ -210,6 +240,9 @@ def score_needed(curve: Curve, odds: float) -> float | None:
     sign = 1.0 if curve.orientation == "positive" else -1.0
     if curve.is_constant:
         return -sign * math.inf if odds <= curve.p + _SAME else None
+    held = _plateau_at(curve, odds)
+    if held is not None:
+        return held.start  # before it rounding alone may say the same
     lo, hi = sorted((sign * curve.t0, sign * curve.t1))
 
     room = max(1.0, hi - lo, 4 * math.ulp(lo))
@@ -240,11 +273,38 @@ def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
     sign = 1.0 if curve.orientation == "positive" else -1.0
     if curve.is_constant:
         return (-sign * math.inf, sign * math.inf) if abs(curve.p - odds) <= _SAME else None
+    held = _plateau_at(curve, odds)
+    if held is not None:
+        return held.start, held.stop
     first = score_needed(curve, odds)
     if first is None or abs(float(curve(first)) - odds) > _NEAR:
         return None  # the odds jump over these, or never get there
     last = score_needed(curve, odds + _NEAR)
     return first, sign * math.inf if last is None else last
+
+
+def plateaus_of(curve: Curve) -> tuple[Plateau, ...]:
+    """The stretches of scores over which a curve's odds stay the same, from no to yes.
+
+    >>> [(plateau.start, plateau.stop) for plateau in plateaus_of(Curve("linear", 20, 60, 0.5))]
+    [(-inf, 20.0), (60.0, inf)]
+    """
+    pieces = curve.pieces
+    levels = zip(pieces.lo.tolist(), pieces.hi.tolist(), pieces.coefficients.tolist(), strict=True)
+    flat = [(level[0], lo, hi) for lo, hi, level in levels if not any(level[1:])]
+    if curve.orientation == "negative":
+        flat = [(level, hi, lo) for level, lo, hi in reversed(flat)]
+    found: list[Plateau] = []
+    for level, start, stop in flat:
+        if found and found[-1].stop == start and abs(found[-1].odds - level) <= _SAME:
+            found[-1] = found[-1]._replace(stop=stop)
+        else:
+            found.append(Plateau(level, start, stop))
+    return tuple(found)
+
+
+def _plateau_at(curve: Curve, odds: float) -> Plateau | None:
+    return next((plateau for plateau in plateaus_of(curve) if abs(plateau.odds - odds) <= _SAME), None)
 
 
 def _percent(odds: float) -> str:
@@ -260,3 +320,8 @@ def _between(scores: tuple[float, float]) -> str:
     if math.isinf(hi):
         return f"from {lo:.6g} on"
     return f"at {lo:.6g}" if hi - lo <= 1e-6 * max(1.0, abs(lo)) else f"from {lo:.6g} to {hi:.6g}"
+
+
+def _are_neighbours(one: float, other: float) -> bool:
+    """Whether no score lies between two."""
+    return other in (one, math.nextafter(one, other))
