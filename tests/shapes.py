@@ -1,7 +1,8 @@
-"""Hypothesis strategies for curves: single ones of every family, and mixes of two."""
+"""Hypothesis strategies for curves, single ones of every family and mixes of two, and policies that have a mix."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.model.families import CONTINUOUS, PUBLISHED, family_of
+from evenodds.model.policy import rates_of
 
-__all__ = ["CONTINUOUS", "PUBLISHED", "curves", "mirrored", "mixes", "places"]
+__all__ = ["CONTINUOUS", "PUBLISHED", "curves", "mirrored", "mixes", "places", "with_mixes"]
 
 
 def _p_of(family: str) -> st.SearchStrategy[float]:
@@ -75,3 +77,20 @@ def places(curve: eo.Curve, count: int = 300) -> np.ndarray:
     beside = [np.nextafter(breaks, end) for end in (-np.inf, np.inf)]
     beyond = breaks[[0, -1]] + np.array([-1, 1]) * max(1.0, curve.width)
     return np.unique(np.concatenate([*between, breaks, *beside, beyond]))
+
+
+def with_mixes(policy: eo.Policy, joint: eo.JointDistribution, mixes: dict[str, eo.Curve]) -> eo.Policy:
+    """The policy with mixes for some groups, and a certificate of what its curves now do to these people."""
+    curves = tuple(mixes.get(group, curve) for group, curve in policy.curves.items())
+    reached = tuple(rates_of(curve, member) for curve, member in zip(curves, joint.members, strict=True))
+    certificate = replace(
+        policy.certificate,
+        asked=reached,
+        reached=reached,
+        target=None,
+        tolerance=1.0,
+        slopes=tuple(curve.lipschitz for curve in curves),
+        max_slope=max(curve.lipschitz for curve in curves),
+        mixes=tuple(mixes),
+    )
+    return replace(policy, group_curves=curves, certificate=certificate)

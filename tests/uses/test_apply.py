@@ -6,6 +6,8 @@ import pytest
 
 import evenodds as eo
 from engines import EAGER, KINDS, LAZY, needed
+from evenodds.model.families import CONTINUOUS
+from shapes import mirrored, with_mixes
 
 pytestmark = [
     # What other packages say about each other is not about us.
@@ -82,12 +84,40 @@ def test_every_curve_bit_for_bit(engines, kind, curve, orientation):
     budget = {} if curve == "fixed" else {"max_loss": 0.01}
     joint = eo.JointDistribution.from_arrays(np.round(score), group, label, orientation=orientation)
     policy = eo.fit(joint, curve=curve, **budget)
+    _check_every_bit(engines, kind, policy, score)
+
+
+def _check_every_bit(engines, kind, policy, score):
     edges = np.unique([edge for c in policy.curves.values() for edge in c.pieces.breaks])
     at = np.concatenate([score, edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf)])
-    people = pa.table({"id": np.arange(2 * at.size), "r": np.tile(at, 2), "g": np.repeat(["f", "m"], at.size)})
+    every = np.tile(at, len(policy.groups))
+    people = pa.table({"id": np.arange(every.size), "r": every, "g": np.repeat(policy.groups, at.size)})
     columns = engines.columns(eo.apply(policy, engines.frame(kind, people), score="r", group="g", into="chance"))
-    expected = policy.odds(np.tile(at, 2), columns["g"])
+    expected = policy.odds(every, columns["g"])
     assert np.abs(np.array(columns["chance"]) - expected).max() <= 0
+
+
+@pytest.mark.parametrize("curve", CONTINUOUS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("orientation", ["positive", "negative"])
+def test_every_mix_bit_for_bit(engines, kind, curve, orientation):
+    """Parts that overlap, lie apart, and jump, in one policy."""
+    table = _people(600)
+    label, region, score = _arrays(table, "repaid", "region", "risk")
+    label = 1 - label if orientation == "negative" else label
+    names = np.array(["f", "m", "n"])[region - 1]
+    joint = eo.JointDistribution.from_arrays(score, names, label, orientation=orientation)
+    ends = {
+        "f": ((0.3, 41.3, 67.9, 0.45), (0.7, 55.1, 81.7, 0.55)),
+        "m": ((0.61, 47.3, 52.9, 0.45), (0.39, 61.1, 93.3, 0.55)),
+        "n": ((0.2, 50.0, 50.0, 0.0), (0.8, 42.7, 71.1, 0.5)),
+    }
+    mixes = {}
+    for group, parts in ends.items():
+        mix = eo.Curve.mixed([(share, eo.Curve(curve, t0, t1, p)) for share, t0, t1, p in parts])
+        mixes[group] = mix if orientation == "positive" else mirrored(mix).moved(120.3)
+    policy = with_mixes(eo.fit(joint, max_loss=0.1), joint, mixes)
+    _check_every_bit(engines, kind, policy, score)
 
 
 def _trouble():

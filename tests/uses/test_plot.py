@@ -11,6 +11,7 @@ import evenodds as eo
 from evenodds.model import intake
 from evenodds.uses import figures
 from evenodds.uses.plot import PALETTE
+from shapes import with_mixes
 
 mpl.use("agg")
 
@@ -101,6 +102,41 @@ def test_curves_and_jumps_are_drawn_where_they_are(joint, policy):
     jump = next(s for s in hard.series if s.name == "hispanic")
     near = np.abs(jump.x - 30) < 0.001
     assert {0.0, 1.0} <= set(jump.y[near])
+
+
+@pytest.fixture(scope="module")
+def mixed(joint, policy):
+    mix = eo.Curve.mixed([(0.3, eo.Curve("cubic", 10, 11, 0.5)), (0.7, eo.Curve("cubic", 30, 80, 0.4))])
+    return with_mixes(policy, joint, {"white": mix})
+
+
+def test_a_mix_is_drawn_where_it_bends_and_beside_its_parts(joint, mixed):
+    mix = mixed.curves["white"]
+    white = next(s for s in figures.curves_figure(mixed).series if s.name == "white")
+    np.testing.assert_array_equal(white.y, mix(white.x))
+    assert ((white.x > 10) & (white.x < 11)).sum() > 40  # however narrow a part is
+    drawn = figures.mix_figure(mixed, "white", joint=joint)
+    assert [s.name for s in drawn.series] == ["part 1, 30 %", "part 2, 70 %", "mix"]
+    one, other, both = drawn.series
+    np.testing.assert_allclose(0.3 * one.y + 0.7 * other.y, both.y, atol=1e-15)
+    assert both.people.sum() > 0
+    assert (both.x.min(), both.x.max()) == (3, 87)
+    zones = {s.name: s for s in figures.densities_figure(joint, mixed).series if s.kind == "zone"}
+    assert zones["white: decided by chance"].x.tolist() == [10, 80]
+
+
+def test_reach_is_concave_and_holds_the_chosen_points(joint, mixed):
+    for policy in (eo.fit(joint), mixed):
+        drawn = {s.name: s for s in figures.roc_figure(joint, policy).series}
+        budget = policy.certificate.max_slope
+        for group, point in policy.certificate.points.items():
+            reach = drawn[f"{group}, slope at most {budget:.3g}"]
+            assert (np.diff(np.diff(reach.y) / np.maximum(np.diff(reach.x), 1e-300)) <= 1e-6).all()
+            assert point.tpr <= np.interp(point.fpr, reach.x, reach.y) + 1e-4
+    hard = [(0.5, eo.Curve("linear", 20, 20, 0)), (0.5, eo.Curve("linear", 50, 50, 0))]
+    jumps = with_mixes(eo.fit(joint), joint, {"white": eo.Curve.mixed(hard)})
+    names = {s.name for s in figures.roc_figure(joint, jumps).series if s.style == "dashed"}
+    assert names == {"white, mixes of two thresholds"}
 
 
 def test_rates_and_densities_count_everybody(joint):

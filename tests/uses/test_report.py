@@ -17,6 +17,7 @@ from evenodds.uses.report import rendered
 from evenodds.uses.report.document import Bullets, Code, Column, KeyFigures, Picture, Table, Text, plain, shown
 from evenodds.uses.report.subject import Subject
 from populations import population
+from shapes import with_mixes
 
 HOSTILE = "</script ></script><img src=x onerror=alert(1)>|`*_#\n{{}}"
 TITLES = (
@@ -160,7 +161,7 @@ def test_parameters_and_certificate_are_the_policys(document, policy):
     asked = {row[0]: row[1:] for row in _table(document, "What was asked for").rows}
     assert asked["constraint"][0] == "equalized_odds"
     assert asked["objective"][0] == "accuracy_score"
-    assert "lose at most 0.005" in asked["slope budget"][1]
+    assert "loses at most 0.005" in asked["slope budget"][1]
     assert asked["criterion"][0] == "gentlest"
 
 
@@ -290,6 +291,43 @@ def test_jumps_small_groups_and_missing_proofs_are_limits():
         policy = eo.fit(small)
     told = " ".join(item for b in eo.report(policy, small).blocks(Bullets) for item in b.items)
     assert "is very small" in told
+
+
+@pytest.mark.parametrize("jumps", [False, True], ids=["gentle", "jumps"])
+def test_a_mix_is_told_in_plain_words(policy, joint, jumps):
+    ends = ((20, 20, 0), (50, 50, 0)) if jumps else ((10, 40, 0.5), (30, 80, 0.4))
+    mix = eo.Curve.mixed([(share, eo.Curve("linear", *end)) for share, end in zip((0.3, 0.7), ends, strict=True)])
+    mixed = with_mixes(policy, joint, {"white": mix})
+    document = eo.report(mixed, joint)
+    checked(rendered(document, "html"))
+    assert rendered(document, "markdown")
+    within = "" if jumps else " within the slope budget"
+    why = f"No single linear curve was found that meets the point of white{within}; a mix of two does."
+    told = next(text.words for text in document.blocks(Text) if text.words.startswith("No single"))
+    assert told.startswith(why)
+    assert "The odds of white are the sum of two such curves, each times its share" in told
+    assert ("no steeper than allowed" in told) != jumps
+    table = _table(document, "The curves in numbers")
+    whole, *parts = [row[1:] for row in table.rows if row[0] == "white"]
+    assert whole[:6] == ("mix of two linear curves", mix.t0, mix.t1, mix.p, None, mix.lipschitz)
+    assert [row[0] for row in parts] == ["its part with a share of 0.3", "its part with a share of 0.7"]
+    for row, (_, part) in zip(parts, mix.parts, strict=True):
+        assert row[1:] == (part.t0, part.t1, part.p, part.knot, part.lipschitz, None, None, None)
+    assert why in table.note
+    asked = {row[0]: row[1:] for row in _table(document, "What was asked for").rows}
+    assert asked["curves"][1].endswith("; in white a mix of two such curves")
+    captions = {picture.name: picture.caption for picture in document.blocks(Picture)}
+    named = next(caption for name, caption in captions.items() if name.startswith("mix-"))
+    assert named.startswith(why)
+    assert "30 % of the odds of the " + ("threshold 20" if jumps else "curve from 10 to 40") in named
+    assert ("what mixes of two thresholds reach (dashed)" in captions["roc"]) == jumps
+
+
+def test_two_groups_with_mixes(policy, joint):
+    mix = eo.Curve.mixed([(0.3, eo.Curve("linear", 10, 40, 0.5)), (0.7, eo.Curve("linear", 30, 80, 0.4))])
+    document = eo.report(with_mixes(policy, joint, {"white": mix, "black": mix}), joint)
+    told = [text.words for text in document.blocks(Text)]
+    assert any("meets the points of black, white within the slope budget" in words for words in told)
 
 
 def test_the_model_card_says_what_nobody_has_stated(policy, joint):

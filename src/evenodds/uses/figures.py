@@ -11,12 +11,13 @@ import numpy as np
 
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
-from evenodds.model.curves import FAMILIES, Curve
+from evenodds.model.curves import Curve
+from evenodds.model.families import FAMILIES, family_of
 from evenodds.model.fit import Solutions
 from evenodds.model.groups import Group, locked
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy, rates_of
-from evenodds.model.regions import arcs_of, some_scores
+from evenodds.model.reach import reach_of, some_scores
 from evenodds.uses.audit import Audit
 from evenodds.uses.frontier import Frontier
 from evenodds.uses.intervals import Sample, critical_value, mean_interval
@@ -32,6 +33,7 @@ __all__ = [
     "densities_figure",
     "families_figure",
     "frontier_figure",
+    "mix_figure",
     "roc_figure",
     "round_number",
     "score_rates_figure",
@@ -185,13 +187,8 @@ def roc_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure
                    shaded_to=np.minimum(fpr, tpr))
         )  # fmt: skip
     if policy is not None:
-        slope = policy.certificate.max_slope
-        for member in joint.members if np.isfinite(slope) else ():
-            x, y = arcs_of(member, "linear", slope).polyline
-            some = _thinned(x.size)
-            fpr, tpr = x[some], y[some]
-            name = f"{member.key}, slope at most {slope:.3g}"
-            series.append(Series(name, fpr, tpr, style="dashed", group=member.key, people=_selected(member, fpr, tpr)))
+        reached = [_in_reach(member, policy) for member in joint.members if member.key in policy.curves]
+        series += [one for one in reached if one is not None]
         chosen = _chosen(joint, policy)
         series += chosen
         if chosen:
@@ -200,6 +197,19 @@ def roc_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure
         "What each group can reach", "false positive rate", "true positive rate", tuple(series), joint.groups,
         square=True, zoom=zoom, people="people who get a yes",
     )  # fmt: skip
+
+
+def _in_reach(member: Group, policy: Policy) -> Series | None:
+    """What curves of the budget's slope and their mixes reach; without a budget only where a mix lies above the ROC."""
+    slope = policy.certificate.max_slope
+    if np.isinf(slope) and not policy.curves[member.key].parts:
+        return None
+    x, y = reach_of(member, family_of("linear"), slope).upper
+    some = _thinned(x.size)
+    fpr, tpr = x[some], y[some]
+    what = "mixes of two thresholds" if np.isinf(slope) else f"slope at most {slope:.3g}"
+    people = _selected(member, fpr, tpr)
+    return Series(f"{member.key}, {what}", fpr, tpr, style="dashed", group=member.key, people=people)
 
 
 def _chosen(joint: JointDistribution, policy: Policy) -> list[Series]:
@@ -302,6 +312,22 @@ def solutions_figure(
     return Figure(title, "score", "odds of a yes", tuple(series), found.groups, from_0_to_1=True, people=near.meaning)
 
 
+def mix_figure(policy: Policy, group: str, *, joint: JointDistribution | None = None) -> Figure:
+    """A group's mix, and the two curves whose odds it sums, each times its share."""
+    mix = policy.curves[group]
+    ends = np.clip([mix.t0, mix.t1], *_span([mix], policy.score_range))
+    room = 0.1 * float(np.ptp(ends)) or 1.0
+    at = _points([mix], (float(ends.min()) - room, float(ends.max()) + room))
+    near = _Near(joint, policy.score_range)
+    parts = [
+        Series(f"part {place}, {100 * share:.3g} %", at, part(at), style="dashed", group=group)
+        for place, (share, part) in enumerate(mix.parts, 1)
+    ]
+    series = (*parts, near.series("mix", group, at, mix(at)))
+    title = f"The mix of {group}, and its two parts"
+    return Figure(title, "score", "odds of a yes", series, policy.groups, from_0_to_1=True, people=near.meaning)
+
+
 class _Near:
     """People whose score is near to a drawn one: how many are affected by the odds there."""
 
@@ -343,8 +369,9 @@ def _points(curves: Sequence[Curve], span: tuple[float, float], count: int = _GR
         if inside.size <= _MANY_BREAKS:
             at += [inside, inside - beside, inside + beside]
         if curve.pieces.coefficients.shape[-1] > 2:  # noqa: PLR2004 more than a straight line
-            start, stop = (float(end) for end in np.clip(sorted((curve.t0, curve.t1)), *span))
-            at.append(np.linspace(start, stop, _BEND))
+            for part in [part for _, part in curve.parts] or [curve]:
+                start, stop = (float(end) for end in np.clip(sorted((part.t0, part.t1)), *span))
+                at.append(np.linspace(start, stop, _BEND))
     return np.unique(np.concatenate(at))
 
 

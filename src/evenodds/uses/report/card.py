@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from evenodds.errors import OptionError
+from evenodds.model.curves import Curve
 from evenodds.model.fit import SMALL_GROUP, weaknesses
 from evenodds.model.storage import written
 from evenodds.uses.report.document import Block, Bullets, Cell, Code, Column, Kind, Table, Text, shown, table_of
@@ -40,27 +41,39 @@ def parameters(subject: Subject) -> list[Block]:
     rows: list[dict[str, Cell]] = []
     for group, curve in policy.curves.items():
         lo, hi = sorted(float(odds) for odds in curve(np.array(policy.score_range)))
-        rows.append(
+        name = f"mix of two {curve.family} curves" if curve.parts else curve.family
+        beyond: dict[str, Cell] = {
+            "no curve below": certificate.slope_bound[group], "least odds": lo, "greatest odds": hi
+        }  # fmt: skip
+        rows.append({"group": group, "curve": name, **_figures(curve), **beyond})
+        rows += [
             {
                 "group": group,
-                "curve": curve.family,
-                "odds are 0 until (t0)": None if curve.is_constant else curve.t0,
-                "odds are 1 from (t1)": None if curve.is_constant else curve.t1,
-                "p": curve.p,
-                "knot": curve.knot,
-                "largest slope": curve.lipschitz,
-                "no curve below": certificate.slope_bound[group],
-                "least odds": lo,
-                "greatest odds": hi,
+                "curve": f"its part with a share of {share:.6g}",
+                **_figures(part),
+                **dict.fromkeys(beyond),
             }
-        )
+            for share, part in curve.parts
+        ]
     kinds: dict[str, Kind] = {"largest slope": "slope", "no curve below": "slope", "knot": "number",
                               "odds are 0 until (t0)": "number", "odds are 1 from (t1)": "number"}  # fmt: skip
     note = (
         "p is the mean of the odds between the thresholds. No rising curve with the same rates has a largest "
         "slope below what stands in the column for that. The least and greatest odds are those within the score range."
     )
+    if subject.mixed:
+        note += f" {subject.why_mixed(*subject.mixed)} Below a mix stand its parts, with the share of the odds of each."
     return [table_of("The curves in numbers", rows, kinds, note)]
+
+
+def _figures(curve: Curve) -> dict[str, Cell]:
+    return {
+        "odds are 0 until (t0)": None if curve.is_constant else curve.t0,
+        "odds are 1 from (t1)": None if curve.is_constant else curve.t1,
+        "p": curve.p,
+        "knot": curve.knot,
+        "largest slope": curve.lipschitz,
+    }
 
 
 def limits(subject: Subject) -> list[Block]:
@@ -121,7 +134,7 @@ def card(subject: Subject, about: Mapping[str, str]) -> list[Block]:
         "Groups": f"{len(policy.groups)}: {listed(policy.groups)}",
         "Fairness": f"{certificate.constraints}, tolerance {certificate.tolerance:g}",
         "Trade-offs": f"{certificate.objective_name} {certificate.objective:.6g} on the people of the fit, "
-        f"{certificate.loss:.2g} worse than the best of the same curves without a slope budget, and at most "
+        f"{certificate.loss:.2g} worse than the best of all rising curves without a slope budget, and at most "
         f"{certificate.gap:.2g} worse than any rising curves within it",
         "Measured on": f"{people:,.6g} people, {subject.whose}",
         "Measures": "false and true positive rate, selection rate, accuracy, each group by itself; the largest "

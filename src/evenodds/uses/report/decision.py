@@ -75,6 +75,7 @@ def in_short(subject: Subject) -> list[Block]:
         f"Odds here are the chance of a yes, from 0 to 1. A {_better(policy)} score never means lower odds.",
         _promise(subject),
         _gentleness(subject, slope, steep),
+        *([_mixed(subject)] if subject.mixed else []),
         f"For {_percent(chance)} of the people chance decides: their odds are neither 0 nor 1.",
         f"Before means {subject.before}. With it the groups differ by {_points(then)}.",
         _yeses(found, old),
@@ -149,6 +150,14 @@ def _gentleness(subject: Subject, slope: float, steep: str) -> str:
     )
 
 
+def _mixed(subject: Subject) -> str:
+    same = "" if subject.jumping else ": rising as a single one does, and no steeper than allowed"
+    return (
+        f"{subject.why_mixed(*subject.mixed)} The odds of {listed(subject.mixed)} are the sum of two such curves, each "
+        f"times its share{same}."
+    )
+
+
 def decided(subject: Subject) -> list[Block]:
     """What was asked for, and what is proven of the answer."""
     policy, certificate = subject.policy, subject.policy.certificate
@@ -164,6 +173,8 @@ def decided(subject: Subject) -> list[Block]:
     criterion = certificate.criterion
     lo, hi = policy.score_range
     families = [_CURVES[curve.family] for curve in policy.group_curves]
+    if subject.mixed:
+        families.append(f"in {listed(subject.mixed)} a mix of two such curves")
     rows = (
         ("constraint", certificate.constraints, f"every group has {certificate.shared}"),
         (
@@ -196,7 +207,7 @@ def _budget(subject: Subject) -> tuple[str, str]:
     if certificate.max_loss is not None:
         return (
             size,
-            f"the gentlest found for which these curves lose at most {certificate.max_loss:g} of their own best",
+            f"the gentlest found that loses at most {certificate.max_loss:g} of the best that is possible without one",
         )
     return size, "given: no group's odds rise faster"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from evenodds.model.curves import CONTINUOUS, Curve
+from evenodds.model.curves import Curve
+from evenodds.model.families import CONTINUOUS, family_of
 from evenodds.model.fit import solutions
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
-from evenodds.model.solutions import p_grid
 from evenodds.uses.explain import fixed_to
 from evenodds.uses.figures import (
     RATE_NAMES,
@@ -17,12 +17,13 @@ from evenodds.uses.figures import (
     curves_figure,
     densities_figure,
     frontier_figure,
+    mix_figure,
     roc_figure,
     score_rates_figure,
     solutions_figure,
 )
 from evenodds.uses.frontier import frontier
-from evenodds.uses.report.document import Block, Bullets, Column, Table, Text
+from evenodds.uses.report.document import Block, Bullets, Column, Picture, Table, Text
 from evenodds.uses.report.subject import Subject
 
 __all__ = ["curves", "holds", "people", "possible"]
@@ -45,19 +46,33 @@ def curves(subject: Subject) -> list[Block]:
         subject.picture("curves", curves_figure(policy, joint=subject.people, against=against), caption)
     ]
     for member in subject.people.members[:_DRAWN]:
-        family = policy.curves[member.key].family
+        curve = policy.curves[member.key]
+        family = curve.family
+        if curve.parts:
+            blocks.append(_mix(subject, member.key, len(blocks)))
+            continue
         point = policy.certificate.points[member.key]
         if family not in CONTINUOUS or not subject.is_of_the_fit:
             continue
         alone = replace(subject.people, members=(member,))
-        found = solutions(alone, target=(point.fpr, point.tpr), curve=family, p=p_grid(family)[::2])
+        found = solutions(alone, target=(point.fpr, point.tpr), curve=family, p=family_of(family).p_grid()[::2])
         if len(found.paths[member.key]) > 1:
-            figure = solutions_figure(found, member.key, chosen=policy.curves[member.key], joint=subject.people)
+            figure = solutions_figure(found, member.key, chosen=curve, joint=subject.people)
             caption = (
                 f"All of these {family} curves give {member.key} the same rates; the criterion chose the bold one."
             )
             blocks.append(subject.picture(f"solutions-{len(blocks)}", figure, caption))
     return blocks
+
+
+def _mix(subject: Subject, group: str, place: int) -> Picture:
+    parts = " and ".join(
+        f"{100 * share:.3g} % of the odds of the "
+        + (f"threshold {part.t0:.6g}" if part.is_threshold else f"curve from {part.t0:.6g} to {part.t1:.6g}")
+        for share, part in subject.policy.curves[group].parts
+    )
+    caption = f"{subject.why_mixed(group)} The solid line is what people of {group} get: {parts} (dashed)."
+    return subject.picture(f"mix-{place}", mix_figure(subject.policy, group, joint=subject.people), caption)
 
 
 def _fixed(subject: Subject, member: Group) -> Curve | None:
@@ -84,8 +99,10 @@ def people(subject: Subject) -> list[Block]:
 def possible(subject: Subject) -> list[Block]:
     """What each group can reach, and what gentleness costs."""
     policy = subject.policy
-    budget = math.isfinite(policy.certificate.max_slope)
-    reach = ", what the slope budget leaves in reach (dashed)" if budget else ""
+    if math.isfinite(policy.certificate.max_slope):
+        reach = ", what the slope budget leaves in reach (dashed)"
+    else:
+        reach = ", what mixes of two thresholds reach (dashed)" if subject.mixed else ""
     blocks: list[Block] = [
         subject.picture(
             "roc",

@@ -123,6 +123,18 @@ class Subject:
         return [group for group, curve in self.policy.curves.items() if math.isinf(curve.lipschitz)]
 
     @property
+    def mixed(self) -> list[str]:
+        """Groups whose curve is a mix of two."""
+        return [group for group, curve in self.policy.curves.items() if curve.parts]
+
+    def why_mixed(self, *groups: str) -> str:
+        """Why groups have two curves in place of one."""
+        family = ", ".join(dict.fromkeys(self.policy.curves[group].family for group in groups))
+        budget = "" if math.isinf(self.policy.certificate.max_slope) else " within the slope budget"
+        whose = f"the point of {groups[0]}" if len(groups) == 1 else f"the points of {listed(groups)}"
+        return f"No single {family} curve was found that meets {whose}{budget}; a mix of two does."
+
+    @property
     def family(self) -> str:
         """The policy's curves by name; a group at the edge of what it can reach may have another."""
         return ", ".join(dict.fromkeys(curve.family for curve in self.policy.group_curves))
