@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,11 @@ LAYERS = (
     "studies",
     "fronts",
 )
-LATE = ("click", "hypothesis", "matplotlib", "narwhals", "numpy", "pandas", "pydantic", "rich", "scipy", "sklearn")
+LATE = (
+    "click", "hypothesis", "matplotlib", "narwhals", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy",
+    "sklearn",
+)  # fmt: skip
+OPTIONAL = {"matplotlib": "plot", "sklearn": "sklearn"}
 
 
 def _imports(path: Path) -> set[str]:
@@ -68,6 +74,22 @@ def test_modules_form_no_cycle():
 
     for name in graph:
         visit(name, ())
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_what_is_imported_is_installed_with_it(path):
+    """Wherever it is imported; what needs an extra must not be in the way of the command line."""
+    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text())["project"]
+    installed = {re.split(r"\W", one)[0] for one in project["dependencies"]}
+    assert set(OPTIONAL.values()) <= set(project["optional-dependencies"])
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.split(".")[0])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+    allowed = installed if "cli" in path.parts else installed | set(OPTIONAL)
+    assert found - set(sys.stdlib_module_names) - {"evenodds"} <= allowed
 
 
 def test_the_public_names_are_those_listed():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import DataError, MissingPackageError, did_you_mean
+from evenodds.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -38,20 +38,18 @@ Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 Coded: TypeAlias = tuple[NDArray[np.signedinteger], list[Any]]
 """A number for each row, -1 where the value is missing, and the values that the numbers point to."""
 
-_MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 _NARROW = 1 << 16  # whole numbers that lie so near each other are counted, not sorted
 _LISTED = 30  # columns that are named one by one
 
 
 def frame_of(columns: Mapping[str, Sequence[Any]]) -> Any:
     """A pandas frame; without pandas a polars frame; without both a pyarrow table."""
-    for package, maker in _MAKERS.items():
+    for package in ("pandas", "polars"):
         try:
-            return getattr(import_module(package), maker)(dict(columns))
+            return import_module(package).DataFrame(dict(columns))
         except ImportError:
             continue
-    msg = "frame() needs a data frame library. Hint: pip install pandas (polars and pyarrow serve too)."
-    raise MissingPackageError(msg)
+    return import_module("pyarrow").table(dict(columns))
 
 
 def narwhals() -> Any:

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,70 +16,8 @@ import pytest
 
 import evenodds as eo
 
-ROOT = Path(__file__).parents[2]
 COLUMNS = ["--score", "points", "--group", "race"]
 PEOPLE = [*COLUMNS, "--label", "repaid"]
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    """A folder with the package as its wheel has it."""
-    folder = tmp_path_factory.mktemp("installed")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    wheels = tmp_path_factory.mktemp("wheels")
-    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", wheels, ROOT], check=True)
-    (wheel,) = wheels.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", folder, wheel], check=True)
-    return folder
-
-
-@pytest.fixture
-def run(installed, tmp_path, monkeypatch):
-    """Run the command line in a fresh folder; its exit code must be as expected, and no traceback shown."""
-    monkeypatch.chdir(tmp_path)
-    environment = {**os.environ, "PYTHONPATH": str(installed), "NO_COLOR": "1"}
-
-    def call(*words, exit_code=0, stdin=None):
-        done = subprocess.run(
-            [sys.executable, "-m", "evenodds", *map(str, words)],
-            capture_output=True,
-            input=stdin,
-            env=environment,
-            check=False,
-        )
-        text, told = done.stdout.decode(), done.stderr.decode()
-        assert "Traceback" not in told
-        assert done.returncode == exit_code, (text, told)
-        if exit_code == 2:
-            assert text == ""
-        return told if exit_code == 2 else text
-
-    return call
-
-
-def people(n=1200, seed=0):
-    rng = np.random.default_rng(seed)
-    race, label = rng.choice(["white", "black"], n), rng.integers(0, 2, n)
-    points = rng.normal(50 + 10 * label * (1 + 0.5 * (race == "black")), 10).round(2)
-    return pa.table({"name": [f"p{i}" for i in range(n)], "points": points, "race": race, "repaid": label})
-
-
-@pytest.fixture
-def past(tmp_path):
-    """The same people in each format."""
-    table = people()
-    pa.csv.write_csv(table, tmp_path / "past.csv")
-    pa.parquet.write_table(table, tmp_path / "past.parquet")
-    with pa.ipc.new_file(tmp_path / "past.arrow", table.schema) as file:
-        file.write_table(table)
-    return table
-
-
-@pytest.fixture
-def policy(past, tmp_path):
-    made = eo.fit(eo.JointDistribution.from_frame(past, score="points", group="race", label="repaid"))
-    made.save(tmp_path / "policy.json")
-    return made
 
 
 def test_it_is_the_wheel_that_runs(run, installed, tmp_path):
@@ -419,6 +356,28 @@ def test_studies_print_tables_and_write_a_folder(run, tmp_path, name):
     assert json.loads(run("study", name, "--json"))["budgets"][0]["loss"] == 0
 
 
+@pytest.mark.parametrize("name", ["credit", "compas"])
+def test_a_study_without_matplotlib_lacks_the_png_only(environment, run, tmp_path, name):
+    run("study", name, "-o", "whole")
+    code = "import sys; sys.modules['matplotlib'] = None; from evenodds.fronts.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "study", name, "-o", "folder"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    known = {file.name: file.stat().st_size for file in (tmp_path / "whole").iterdir()}
+    files = {file.name: file.stat().st_size for file in (tmp_path / "folder").iterdir()}
+    assert {file for file in known if file.endswith(".png")}
+    assert set(files) == {file for file in known if not file.endswith(".png")}
+    assert all(files.values())
+    assert done.stderr == (
+        "evenodds: warning: The figures are written as SVG, and not as PNG, since matplotlib is not installed. "
+        f"Hint: pip install 'evenodds[plot]'.\n{len(files)} files written to folder; report.html has it all.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "file", "expected"),
     [
@@ -439,7 +398,7 @@ def test_studies_print_tables_and_write_a_folder(run, tmp_path, name):
         (["bad.csv", "--curve", "linaer"], "points,race,repaid\n1,w,0\n2,w,1\n", "did you mean 'linear'?"),
         (["bad.csv"], "points,race,repaid\r1,w,0\r2,w,1\r", "cannot be read as csv"),
         (["bad.csv"], f"{'x' * 140_000},points,race,repaid\n1,1,w,0\n", "cannot be read as csv"),
-        (["bad.csv"], '"na\nme",points,race,repaid\n1,1,w,0\n', "has no column 'points'"),
+        (["bad.csv"], '"na\nme",pionts,race,repaid\n1,1,w,0\n', "Its columns: na me, pionts, race, repaid."),
         (["bad.csv"], "points,race,repaid\n1,w,0\n2,\x00,1\n3,\udcff,1\n", "bad.csv"),
         (["bad.csv", "--delimiter", "ab"], "points,race,repaid\n1,w,0\n", "--delimiter 'ab' is not allowed"),
         (["bad.csv", "--group", "points"], "points,race,repaid\n1,w,0\n", "cannot be --score and --group at once"),

@@ -1,13 +1,19 @@
-"""A study as a folder: its tables as CSV, its figures as PNG and SVG, and all of it as a page."""
+"""A study as a folder: its tables as CSV, its figures as SVG and PNG, and all of it as a page."""
 
 from __future__ import annotations
 
 import csv
+import io
+import warnings
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
+from evenodds.errors import EvenoddsWarning, MissingPackageError
 from evenodds.progress import tracked
 from evenodds.studies.stories import Study, document_of_study
+from evenodds.uses.figures import Figure
 from evenodds.uses.plot import draw_figure
 from evenodds.uses.report.html import html_of
 from evenodds.uses.svg import svg_of
@@ -18,24 +24,38 @@ _DOTS_PER_INCH = 150
 
 
 def write_study(study: Study, folder: str | PathLike[str]) -> list[Path]:
-    """Write every table and every figure, and report.html; the files that were written."""
+    """Write every table and every figure, and report.html; the files that were written.
+
+    All are made before the first is written. Without matplotlib the figures are SVG only, and a warning says so.
+    """
     home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, rows in study.tables.items():
-        file = home / f"{name}.csv"
-        with file.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        written.append(file)
     figures = study.figures
-    report = home / "report.html"
-    report.write_text(html_of(document_of_study(study, figures)), encoding="utf-8")
-    written.append(report)
-    for name, figure in tracked(list(figures.items()), "Drawing"):
-        drawing, picture = home / f"{name}.svg", home / f"{name}.png"
-        drawing.write_text(svg_of(figure, name=name), encoding="utf-8")
-        draw_figure(figure).figure.savefig(picture, dpi=_DOTS_PER_INCH)
-        written += [drawing, picture]
-    return written
+    files = {f"{name}.csv": _csv(rows) for name, rows in study.tables.items()}
+    files["report.html"] = html_of(document_of_study(study, figures)).encode()
+    files |= {f"{name}.svg": svg_of(figure, name=name).encode() for name, figure in figures.items()}
+    try:
+        files |= {f"{name}.png": _png(figure) for name, figure in tracked(list(figures.items()), "Drawing")}
+    except MissingPackageError:
+        msg = (
+            "The figures are written as SVG, and not as PNG, since matplotlib is not installed. "
+            "Hint: pip install 'evenodds[plot]'."
+        )
+        warnings.warn(msg, EvenoddsWarning, stacklevel=2)
+    home.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (home / name).write_bytes(content)
+    return [home / name for name in files]
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue().encode()
+
+
+def _png(figure: Figure) -> bytes:
+    stream = io.BytesIO()
+    draw_figure(figure).figure.savefig(stream, format="png", dpi=_DOTS_PER_INCH)
+    return stream.getvalue()

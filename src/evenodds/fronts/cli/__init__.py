@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from evenodds.errors import DataError, EvenoddsError, EvenoddsWarning
+from evenodds.errors import DataError, EvenoddsWarning
 from evenodds.fronts.cli import options
+from evenodds.fronts.cli.endings import Commands, run
 
 __all__ = ["main"]
 
@@ -17,7 +18,7 @@ __all__ = ["main"]
 # ruff: noqa: PLC0415
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="evenodds")
 def commands() -> None:
     """Fair odds from the scores of any black-box model.
@@ -51,22 +52,26 @@ def fit(*, output: str | None, report: str | None, as_json: bool, **given: Any) 
     Example:
       evenodds fit past.csv --score points --group race --label repaid --max-slope 0.1 -o policy.json
     """
+    from evenodds.fronts.cli.outputs import check_outputs, placed
     from evenodds.model.fit import fit as fitted
     from evenodds.model.storage import written
 
-    options.check_output({"-o": output, "--report": report}, given["data"])
+    check_outputs({"-o": output, "--report": report}, given["data"])
     if report:
-        from evenodds.uses.report import format_of
+        from evenodds.uses.report import format_of, rendered
         from evenodds.uses.report import report as reported
 
-        format_of(report, None)  # refused before the work is done
+        kind = format_of(report, None)  # refused before the work is done
     settings = options.fit_settings(given)
     joint = options.joint_of(given, orientation=given["orientation"])
     policy = fitted(joint, **settings)
     if output:
-        policy.save(output)
+        with placed(output) as part:
+            policy.save(part)
     if report:
-        reported(policy, joint, report, about={"Columns": options.told_columns(given)})
+        document = reported(policy, joint, about={"Columns": options.told_columns(given)})
+        with placed(report) as part:
+            part.write_text(rendered(document, kind), encoding="utf-8")
     if as_json:
         click.echo(written(policy.document), nl=False)
         return
@@ -176,26 +181,29 @@ def report(
     Example:
       evenodds report policy.json past.csv --score points --group race --label repaid -o report.html
     """
+    from evenodds.fronts.cli.outputs import check_outputs, placed
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
     from evenodds.uses.report import format_of, rendered
     from evenodds.uses.report import report as reported
     from evenodds.uses.report.document import plain
 
-    options.check_output({"-o": output}, policy, given["data"])
+    check_outputs({"-o": output}, policy, given["data"])
     kind = "html" if output == "-" and report_format is None else format_of(output, report_format)
     stated = {"Columns": options.told_columns(given), **dict(_field(text) for text in about)}
     read = Policy.load(policy)
     joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
     wanted = {name: given[name] for name in ("before", "tolerance", "confidence", "title")}
-    path = None if output == "-" else output
-    document = reported(read, joint, path, format=kind, about=stated, **wanted)
+    document = reported(read, joint, about=stated, **wanted)
+    if output != "-":
+        with placed(output) as part:
+            part.write_text(rendered(document, kind), encoding="utf-8")
     if as_json:
         print_json(plain(document))
-    elif path is None:
+    elif output == "-":
         click.echo(rendered(document, kind), nl=False)
-    if path is not None:
-        click.echo(f"Written to {path}.", err=as_json)
+    if output != "-":
+        click.echo(f"Written to {output}.", err=as_json)
 
 
 def _field(text: str) -> tuple[str, str]:
@@ -255,10 +263,11 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     Example:
       evenodds apply policy.json new.csv --score points --group race -o odds.csv
     """
+    from evenodds.fronts.cli.outputs import check_outputs
     from evenodds.model.policy import Policy
     from evenodds.uses.apply import apply as applied
 
-    options.check_output({"-o": output}, policy)
+    check_outputs({"-o": output}, policy)
     read = Policy.load(policy)
 
     def treated(people: Any, score: str, group: list[str]) -> Any:
@@ -292,10 +301,11 @@ def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **
     """
     from pathlib import Path
 
+    from evenodds.fronts.cli.outputs import check_outputs
     from evenodds.model.policy import Policy
     from evenodds.uses.decide import decide as decided
 
-    options.check_output({"-o": output}, policy, key_file)
+    check_outputs({"-o": output}, policy, key_file)
     read, key = Policy.load(policy), Path(key_file).read_text(encoding="ascii", errors="replace").strip()
 
     def treated(people: Any, score: str, group: list[str]) -> Any:
@@ -308,7 +318,8 @@ def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *,
     """Read some rows, treat them, write them; every other column passes through as it stands."""
     from contextlib import ExitStack
 
-    from evenodds.fronts.cli.files import Source, numbers, rows_from, sink, texts
+    from evenodds.fronts.cli.columns import numbers, rows_from, texts
+    from evenodds.fronts.cli.files import Source, sink
 
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     score, groups = given["score"], options.groups_of(given["group"])
@@ -354,7 +365,7 @@ def study() -> None:
 
 
 _study_folder = click.option(
-    "-o", "--output", metavar="FOLDER", help="Write the tables (CSV), the figures (PNG, SVG) and report.html here too."
+    "-o", "--output", metavar="FOLDER", help="Write the tables (CSV), the figures (SVG, PNG) and report.html here too."
 )
 
 
@@ -368,8 +379,10 @@ def credit(*, output: str | None, as_json: bool) -> None:
     Example:
       evenodds study credit -o credit-study
     """
+    from evenodds.fronts.cli.outputs import check_folder
     from evenodds.studies import credit_risk
 
+    check_folder(output)
     result = credit_risk()
     _tell_study(result, result.as_json() if as_json else None, output)
 
@@ -384,8 +397,10 @@ def compas(*, output: str | None, as_json: bool) -> None:
     Example:
       evenodds study compas -o compas-study
     """
+    from evenodds.fronts.cli.outputs import check_folder
     from evenodds.studies import compas as recomputed
 
+    check_folder(output)
     result = recomputed()
     _tell_study(result, {**result.tables, "seconds": result.seconds} if as_json else None, output)
 
@@ -406,32 +421,10 @@ def _tell_study(result: Any, plain: Any, folder: str | None) -> None:
 
 
 def main() -> None:
-    """Run the command line: exit code 2 and one line on bad input, never a traceback."""
+    """Run the command line."""
     warnings.simplefilter("always", EvenoddsWarning)
     warnings.showwarning = _warn
-    try:
-        commands(prog_name="evenodds")
-    except BrokenPipeError:  # whoever read our output has had enough
-        sys.stderr.close()
-        sys.exit(0)
-    except (EvenoddsError, OSError) as error:
-        told = _of_the_system(error) if isinstance(error, OSError) else str(error)
-        click.echo(f"evenodds: {' '.join(told.split())}", err=True)  # one line, whatever names have in them
-        sys.exit(2)
-
-
-def _of_the_system(error: OSError) -> str:
-    """What the system refused, in our words."""
-    from pathlib import Path
-
-    if not isinstance(error.filename, str):
-        return str(error)
-    path = Path(error.filename)
-    if isinstance(error, FileNotFoundError):
-        return f"There is no file {path}." if path.parent.is_dir() else f"There is no folder {path.parent}."
-    if isinstance(error, IsADirectoryError):
-        return f"{path} is a folder, and not a file."
-    return f"{path}: {error.strerror}."
+    run(lambda: commands(prog_name="evenodds"))
 
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -5,26 +5,26 @@ A CSV has text only; what is needed as a number is read as one, and everything e
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
-import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-from evenodds.errors import DataError, EvenoddsError, MissingPackageError, OptionError, did_you_mean
+import pyarrow as pa
+import pyarrow.csv
+
+from evenodds.errors import DataError, OptionError, did_you_mean
+from evenodds.fronts.cli.outputs import placed
+from evenodds.fronts.cli.waiting import interruptible
 from evenodds.progress import tracked
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+__all__ = ["Source", "sink"]
 
-__all__ = ["FORMATS", "Source", "labels", "numbers", "rows_from", "sink", "texts"]
-
-FORMATS = ("csv", "parquet", "arrow")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -37,21 +37,16 @@ _ENDINGS = {
 }
 _BLOCK = 1 << 22  # bytes of a CSV at a time
 _ROWS = 1 << 16  # rows of a Parquet file at a time
-_HINTS = {
-    "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
-    "positive_label=": "--positive-label ",
-}
 _DELIMITERS = ";\t|,"
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow as pa  # noqa: PLC0415 heavy
-        import pyarrow.csv  # noqa: PLC0415 heavy
-    except ImportError:
-        msg = "Reading and writing tables needs pyarrow. Hint: pip install pyarrow."
-        raise MissingPackageError(msg) from None
-    return pa
+_OPEN_QUOTE = "Hint: is a quotation mark left open?"
+_LAST = "\x03"  # "end of text", in every column of a row after the last one
+_LONGEST = csv.field_size_limit()  # characters of a column's name
+_PLAINLY = {
+    "straddling object": f"a row is longer than {_BLOCK >> 20} MiB. {_OPEN_QUOTE}",
+    "larger than field limit": f"the name of a column is longer than {_LONGEST} characters. {_OPEN_QUOTE}",
+    "new-line character": "its lines end in a carriage return alone. Hint: save it with those of Unix or Windows.",
+    "codec can't decode": "it is not UTF-8 text. Hint: save it as UTF-8.",
+}  # what the readers say, and what we say instead
 
 
 @dataclass(frozen=True)
@@ -93,11 +88,14 @@ class Source:
             if sys.stdin is None:
                 msg = "Standard input is closed. Hint: give a file, or pipe one in."
                 raise DataError(msg)
-            stream = sys.stdin.buffer
-            # Parquet and Arrow files are read from their end.
-            yield stream if self.format == "csv" else io.BytesIO(stream.read())
+            if self.format == "csv":
+                with interruptible(sys.stdin.buffer) as stream:
+                    yield stream
+            else:
+                yield io.BytesIO(sys.stdin.buffer.read())  # Parquet and Arrow files are read from their end
         else:
-            with Path(self.path).open("rb") as stream:
+            waits = not Path(self.path).is_file()
+            with Path(self.path).open("rb") as file, interruptible(file) if waits else nullcontext(file) as stream:
                 yield stream
 
     def batches(self, needed: Sequence[str], *, only: bool = False) -> Iterator[pa.Table]:
@@ -105,13 +103,13 @@ class Source:
 
         Whatever is wrong with the file becomes one line that says so.
         """
-        pa = _arrow()
         columns = list(dict.fromkeys(needed)) if only else None
         try:
             with self._opened() as stream:
                 reader = {"csv": self._csv, "parquet": self._parquet, "arrow": self._ipc}[self.format]
                 rows = 0
-                for table in reader(pa, stream, needed, columns):
+                for table in reader(stream, needed, columns):
+                    self._check_text(table, rows + 1)
                     rows += table.num_rows
                     yield table
             if not rows:
@@ -121,13 +119,14 @@ class Source:
             if not str(reason):
                 raise
             first = str(reason).splitlines()[0]
-            msg = f"{self.name} cannot be read as {self.format}: {first}"
+            told = next((words for found, words in _PLAINLY.items() if found in first), first)
+            msg = f"{self.name} cannot be read as {self.format}: {told}"
             raise DataError(msg) from None
 
     def table(self, needed: Sequence[str]) -> pa.Table:
         """The columns that are needed, whole."""
         tables = list(self.batches(needed, only=True))
-        return _arrow().concat_tables(tables)
+        return pa.concat_tables(tables)
 
     def _check(self, names: Sequence[str], needed: Sequence[str]) -> None:
         if len(set(names)) < len(names):
@@ -143,41 +142,79 @@ class Source:
             msg = f"{self.name} has no column {column!r}. Its columns: {listed}.{hint}"
             raise DataError(msg)
 
-    def _csv(self, pa: Any, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
-        head = stream.readline()
-        if not head.strip():
-            msg = f"{self.name} is empty."
+    def _check_text(self, table: pa.Table, first_row: int) -> None:
+        """Refuse text that is no UTF-8, which Parquet and Arrow files may hold unseen, with its row."""
+        for column in table.column_names:
+            try:
+                table[column].validate(full=True)
+            except pa.ArrowInvalid:
+                for row, value in enumerate(table[column].cast(pa.binary()).to_pylist(), first_row):
+                    if value is not None and _is_not_text(value):
+                        msg = (
+                            f"{self.name}, row {row}: '{value.decode('utf-8', 'backslashreplace'):.80}' in column "
+                            f"{column!r} is not UTF-8 text. Hint: save the file as UTF-8."
+                        )
+                        raise DataError(msg) from None
+                raise
+
+    def _csv_names(self, stream: BinaryIO) -> list[str]:
+        """The columns' names: the first line that is not blank, and the lines after it while a quote is open."""
+        head = first = stream.readline(_BLOCK)
+        while head and not head.removeprefix(codecs.BOM_UTF8).strip():
+            head = stream.readline(_BLOCK)
+        if not head:
+            msg = f"{self.name} has nothing but blank lines." if first else f"{self.name} is empty."
             raise DataError(msg)
-        names = next(csv.reader([head.decode("utf-8-sig")], delimiter=self.delimiter))
+
+        def lines() -> Iterator[str]:
+            yield head.decode("utf-8-sig")
+            for line in stream:
+                yield line.decode()
+            msg = "a quotation mark is opened among the names of the columns, and never closed."
+            raise csv.Error(msg)
+
+        names = next(csv.reader(lines(), delimiter=self.delimiter))
+        if len(head) == _BLOCK:
+            msg = f"its first line is longer than {_BLOCK >> 20} MiB."
+            raise csv.Error(msg)
+        return names
+
+    def _csv(self, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
+        names = self._csv_names(stream)
         self._check(names, needed)
         options = {
             "read_options": pa.csv.ReadOptions(column_names=names, block_size=_BLOCK, use_threads=False),
-            "parse_options": pa.csv.ParseOptions(delimiter=self.delimiter),
+            # Whether a line break is quoted is looked at, since a block may end at it.
+            "parse_options": pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
             "convert_options": pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
                 include_columns=columns,
                 strings_can_be_null=True,
                 null_values=[""],
                 quoted_strings_can_be_null=False,
+                check_utf8=False,  # which is checked for every format, and told with its row
             ),
         }
-        try:
-            reader = pa.csv.open_csv(stream, **options)
-        except pa.ArrowInvalid as reason:
-            if "Empty CSV" not in str(reason):
-                raise
-            return
+        reader = pa.csv.open_csv(_CsvRows(stream, self.delimiter.join([_LAST] * len(names))), **options)
         size = None if self.path == "-" else Path(self.path).stat().st_size
+        rows, held = 0, None
         for batch in tracked(reader, self._doing, total=None if size is None else 1 + size // _BLOCK):
-            yield pa.Table.from_batches([batch])
+            if not batch.num_rows:
+                continue
+            if held is not None:
+                yield held
+            held = pa.Table.from_batches([batch])
+            rows += batch.num_rows
+        if held is None or held.slice(held.num_rows - 1).to_pylist()[0] != dict.fromkeys(held.column_names, _LAST):
+            msg = f"a quotation mark is opened in row {rows}, and never closed."
+            raise csv.Error(msg)
+        yield held.slice(0, held.num_rows - 1)
 
     @property
     def _doing(self) -> str:
         return f"Reading {self.name}"
 
-    def _parquet(
-        self, pa: Any, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None
-    ) -> Iterator[pa.Table]:
+    def _parquet(self, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
         from pyarrow import parquet  # noqa: PLC0415 heavy
 
         file = parquet.ParquetFile(stream)
@@ -186,7 +223,7 @@ class Source:
         for batch in tracked(rows, self._doing, total=1 + file.metadata.num_rows // _ROWS):
             yield pa.Table.from_batches([batch])
 
-    def _ipc(self, pa: Any, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
+    def _ipc(self, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
         try:
             file = pa.ipc.open_file(stream)
             count = file.num_record_batches
@@ -200,6 +237,31 @@ class Source:
             yield table if columns is None else table.select(columns)
 
 
+class _CsvRows(io.RawIOBase):
+    """The rows of a CSV for Arrow, and one more, which comes out as it went in only if no quote was open before it.
+
+    Arrow drops a line feed at the start of a block if the one before it ended in a carriage return, even in quotes; so
+    no block ends in one.
+    """
+
+    def __init__(self, stream: BinaryIO, last: str) -> None:
+        self._stream = stream
+        self._held = b""
+        self._last = f"\n{last}\n".encode()
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = _BLOCK, /) -> bytes:
+        """At most `size` bytes; carriage returns at their end wait for the next call."""
+        found = self._held + self._stream.read(max(size - len(self._held), 0))
+        if len(found) < size:  # a row may cross the end of one block, not of two: so the last block is no short one
+            found, self._last = found + self._last, b""
+        given = found[:size].rstrip(b"\r") or found[:size]
+        self._held = found[len(given) :]
+        return given
+
+
 def _delimiter(path: str, given: str | None) -> str:
     found = {"\\t": "\t"}.get(given or "", given) or ("\t" if path.lower().endswith(".tsv") else ",")
     if len(found) != 1 or not found.isascii() or found in '"\r\n':
@@ -208,39 +270,38 @@ def _delimiter(path: str, given: str | None) -> str:
     return found
 
 
+def _is_not_text(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 @contextmanager
 def sink(path: str, schema: pa.Schema, given_format: str | None, delimiter: str | None) -> Iterator[Any]:
     """Where tables of one schema are written, some rows at a time: a file, or standard output, which is "-".
 
-    A file takes its place when it is whole: what is read may be what is written, and an error leaves nothing half done.
+    What is read may be what is written: a file takes its place when it is whole.
     """
-    pa = _arrow()
     found = _ENDINGS.get(Path(path).suffix.lower()) or given_format or "csv"
-    file = Path(path)
-    whole = file.with_name(f".{file.name}.{os.getpid()}.part") if path != "-" and _is_plain(file) else None
-    target: Any = sys.stdout.buffer if path == "-" else str(whole or file)
+    between = _delimiter(path, delimiter)
     try:
-        writer = _writer(pa, target, schema, found, _delimiter(path, delimiter))
-        try:
+        if path != "-":
+            with placed(path) as part, _writer(str(part), schema, found, between) as writer:
+                yield writer
+            return
+        if sys.stdout is None:
+            msg = "Standard output is closed. Hint: -o writes to a file."
+            raise DataError(msg)
+        with _writer(sys.stdout.buffer, schema, found, between) as writer:
             yield writer
-        finally:
-            writer.close()
-        if whole is not None:
-            whole.replace(file)
     except pa.ArrowException as reason:
         msg = f"{path} cannot be written as {found}: {str(reason).splitlines()[0]}"
         raise DataError(msg) from None
-    finally:
-        if whole is not None:
-            whole.unlink(missing_ok=True)
 
 
-def _is_plain(file: Path) -> bool:
-    """Whether this is, or will be, an ordinary file, and no pipe or device."""
-    return file.is_file() or not file.exists()
-
-
-def _writer(pa: Any, target: Any, schema: pa.Schema, found: str, delimiter: str) -> Any:
+def _writer(target: Any, schema: pa.Schema, found: str, delimiter: str) -> Any:
     if found == "csv":
         return pa.csv.CSVWriter(
             target, schema, write_options=pa.csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
@@ -250,80 +311,3 @@ def _writer(pa: Any, target: Any, schema: pa.Schema, found: str, delimiter: str)
 
         return parquet.ParquetWriter(target, schema)
     return pa.ipc.new_file(target, schema) if isinstance(target, str) else pa.ipc.new_stream(target, schema)
-
-
-@contextmanager
-def rows_from(first: int, where: str) -> Iterator[None]:
-    """Errors about rows as the file has them, counted from 1, and with the options of the command line."""
-    try:
-        yield
-    except EvenoddsError as error:
-        text = re.sub(r"\b(?:row|position) (\d+)", lambda found: f"row {int(found[1]) + first}", str(error))
-        for python, option in _HINTS.items():
-            text = text.replace(python, option)
-        msg = f"{where}: {text}"
-        raise type(error)(msg) from None
-
-
-# -- columns -----------------------------------------------------------------------------------------------------------
-
-
-def numbers(table: pa.Table, column: str, *, where: str, first_row: int = 1) -> pa.ChunkedArray:
-    """A column as numbers; text that is none is shown with its row."""
-    pa = _arrow()
-    import pyarrow.compute as pc  # noqa: PLC0415 heavy
-
-    values = table[column]
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
-        return values
-    trimmed = pc.utf8_trim_whitespace(values)
-    try:
-        return trimmed.cast(pa.float64())
-    except pa.ArrowInvalid:
-        for row, text in enumerate(trimmed.to_pylist(), first_row):
-            if text is not None and not _is_number(text):
-                msg = f"{where}, row {row}: {text!r} in column {column!r} is not a number."
-                raise DataError(msg) from None
-        raise
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text  # which Python would allow
-
-
-def texts(table: pa.Table, column: str) -> pa.ChunkedArray:
-    """A column of groups or names; text is taken as it stands but for spaces around it."""
-    pa = _arrow()
-    import pyarrow.compute as pc  # noqa: PLC0415 heavy
-
-    values = table[column]
-    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    return pc.utf8_trim_whitespace(values) if is_text else values
-
-
-def labels(table: pa.Table, column: str, positive_label: str | None, *, where: str) -> pa.ChunkedArray:
-    """A column of labels: numbers and truth values where it has such, text where a word is the yes."""
-    pa = _arrow()
-    import pyarrow.compute as pc  # noqa: PLC0415 heavy
-
-    values = texts(table, column)
-    if pa.types.is_dictionary(values.type) or pa.types.is_large_string(values.type):
-        values = values.cast(pa.string())
-    if positive_label is not None:
-        return values.cast(pa.string())
-    if not pa.types.is_string(values.type):
-        return values
-    lowered = pc.utf8_lower(values)
-    found = set(pc.unique(lowered).to_pylist()) - {None}
-    if found <= {"true", "false"}:
-        return pc.equal(lowered, "true")
-    try:
-        return values.cast(pa.float64())
-    except pa.ArrowInvalid:
-        words = ", ".join(repr(word) for word in sorted(set(pc.unique(values).to_pylist()) - {None})[:6])
-        msg = f"{where}: column {column!r} has the values {words}. Hint: --positive-label says which is the yes."
-        raise DataError(msg) from None

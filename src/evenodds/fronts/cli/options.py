@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_json",
-    "check_output",
     "check_roles",
     "columns",
     "data",
@@ -143,17 +142,6 @@ def check_roles(columns: Mapping[str, Sequence[str]]) -> None:
             held[name] = role
 
 
-def check_output(outputs: Mapping[str, str | None], *inputs: str) -> None:
-    """Refuse to write over what is read."""
-    from pathlib import Path  # noqa: PLC0415 only where something is written
-
-    for option, output in outputs.items():
-        for read in inputs:
-            if output and "-" not in (output, read) and Path(output).resolve() == Path(read).resolve():
-                msg = f"{read} is what is read. Hint: choose another file for {option}."
-                raise OptionError(msg)
-
-
 def told_columns(given: Mapping[str, Any]) -> str:
     """Which columns were what, for a report."""
     parts = [f"score: {given['score']}", f"group: {given['group']}", f"label: {given['label']}"]
@@ -192,7 +180,8 @@ def joint_of(
     given: dict[str, Any], *, orientation: str, one_sided: Literal["refuse", "keep"] = "refuse"
 ) -> JointDistribution:
     """The people of a file."""
-    from evenodds.fronts.cli.files import Source, labels, numbers, rows_from, texts  # noqa: PLC0415
+    from evenodds.fronts.cli.columns import labels, numbers, rows_from, texts  # noqa: PLC0415 loads pyarrow
+    from evenodds.fronts.cli.files import Source  # noqa: PLC0415 loads pyarrow
     from evenodds.model.joint import JointDistribution  # noqa: PLC0415 loads numpy
 
     source = Source.of(given["data"], given["file_format"], given["delimiter"])

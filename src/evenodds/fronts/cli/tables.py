@@ -21,9 +21,16 @@ __all__ = ["print_json", "print_sections", "print_table"]
 _NARROWEST = 120  # columns that the studies' tables need when the output is not a terminal
 
 
+class _Console(Console):
+    """A console that leaves a closed pipe to those who know its exit code: rich would exit with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def _console() -> Console:
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=max(console.width, _NARROWEST))
+    console = _Console(highlight=False)
+    return console if console.is_terminal else _Console(highlight=False, width=max(console.width, _NARROWEST))
 
 
 def print_table(table: Rows) -> None:

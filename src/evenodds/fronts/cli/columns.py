@@ -1,0 +1,84 @@
+"""Columns of a file's table as what they are needed for: numbers, names and labels; and errors about their rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenodds.errors import DataError, EvenoddsError
+
+__all__ = ["labels", "numbers", "rows_from", "texts"]
+
+_HINTS = {
+    "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
+    "positive_label=": "--positive-label ",
+}
+
+
+@contextmanager
+def rows_from(first: int, where: str) -> Iterator[None]:
+    """Errors about rows as the file has them, counted from 1, and with the options of the command line."""
+    try:
+        yield
+    except EvenoddsError as error:
+        text = re.sub(r"\b(?:row|position) (\d+)", lambda found: f"row {int(found[1]) + first}", str(error))
+        for python, option in _HINTS.items():
+            text = text.replace(python, option)
+        msg = f"{where}: {text}"
+        raise type(error)(msg) from None
+
+
+def numbers(table: pa.Table, column: str, *, where: str, first_row: int = 1) -> pa.ChunkedArray:
+    """A column as numbers; text that is none is shown with its row."""
+    values = table[column]
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return values
+    trimmed = pc.utf8_trim_whitespace(values)
+    try:
+        return trimmed.cast(pa.float64())
+    except pa.ArrowInvalid:
+        for row, text in enumerate(trimmed.to_pylist(), first_row):
+            if text is not None and not _is_number(text):
+                msg = f"{where}, row {row}: {text!r} in column {column!r} is not a number."
+                raise DataError(msg) from None
+        raise
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text  # which Python would allow
+
+
+def texts(table: pa.Table, column: str) -> pa.ChunkedArray:
+    """A column of groups or names; text is taken as it stands but for spaces around it."""
+    values = table[column]
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    return pc.utf8_trim_whitespace(values) if is_text else values
+
+
+def labels(table: pa.Table, column: str, positive_label: str | None, *, where: str) -> pa.ChunkedArray:
+    """A column of labels: numbers and truth values where it has such, text where a word is the yes."""
+    values = texts(table, column)
+    if pa.types.is_dictionary(values.type) or pa.types.is_large_string(values.type):
+        values = values.cast(pa.string())
+    if positive_label is not None:
+        return values.cast(pa.string())
+    if not pa.types.is_string(values.type):
+        return values
+    lowered = pc.utf8_lower(values)
+    found = set(pc.unique(lowered).to_pylist()) - {None}
+    if found <= {"true", "false"}:
+        return pc.equal(lowered, "true")
+    try:
+        return values.cast(pa.float64())
+    except pa.ArrowInvalid:
+        words = ", ".join(repr(word) for word in sorted(set(pc.unique(values).to_pylist()) - {None})[:6])
+        msg = f"{where}: column {column!r} has the values {words}. Hint: --positive-label says which is the yes."
+        raise DataError(msg) from None

@@ -1,0 +1,91 @@
+"""How a run ends: its exit code, and the one line that says what is wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenodds.errors import EvenoddsError
+
+__all__ = ["Commands", "run"]
+
+_BAD_INPUT = 2  # 1 says that an audit failed, and nothing else does
+_INTERRUPTED = 128 + 2  # what a shell says of a program that Ctrl-C ended
+_CLOSED = 128 + 13  # and of one whose output nobody reads any more
+
+
+class Commands(click.Group):
+    """A group that ends in the exit codes above: click would make 1 of a closed pipe and of Ctrl-C."""
+
+    def make_context(self, *words: Any, **extra: Any) -> click.Context:
+        """As click's, which also prints the help."""
+        with _as_a_shell_says():
+            return super().make_context(*words, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click's, which runs the command."""
+        with _as_a_shell_says():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _as_a_shell_says() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise SystemExit(_CLOSED) from None
+    except KeyboardInterrupt:
+        raise SystemExit(_INTERRUPTED) from None
+
+
+def run(commands: Callable[[], None]) -> None:
+    """Run the commands, and leave: exit code 2 and one line on bad input, never a traceback."""
+    try:
+        with _as_a_shell_says():
+            try:
+                _run_and_flush(commands)
+            except BrokenPipeError:
+                raise
+            except (EvenoddsError, OSError) as error:
+                told = _of_the_system(error) if isinstance(error, OSError) else str(error)
+                click.echo(f"evenodds: {' '.join(told.split())}", err=True)  # one line, whatever names have in them
+                sys.exit(_BAD_INPUT)
+    finally:
+        _let_go()
+
+
+def _run_and_flush(commands: Callable[[], None]) -> None:
+    """What cannot be written is found out now, while it can still be said."""
+    try:
+        commands()
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+
+def _let_go() -> None:
+    """Send what nobody takes nowhere: Python would complain of it at its very end, and change the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the system refused, in our words."""
+    if not isinstance(error.filename, str):
+        return f"{os.strerror(error.errno) if error.errno else error}."
+    path = Path(error.filename)
+    if isinstance(error, FileNotFoundError):
+        return f"There is no file {path}." if path.parent.is_dir() else f"There is no folder {path.parent}."
+    if isinstance(error, IsADirectoryError):
+        return f"{path} is a folder, and not a file."
+    return f"{path}: {error.strerror}."

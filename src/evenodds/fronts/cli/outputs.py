@@ -1,0 +1,81 @@
+"""What is written: a file takes its place when it is whole, and a link stays a link."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from errno import EISDIR, ELOOP
+from pathlib import Path
+
+from evenodds.errors import OptionError
+
+__all__ = ["check_folder", "check_outputs", "placed"]
+
+
+def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
+    """Refuse to write over what is read, twice to one file, or where nothing can be, before any work is done."""
+    taken = {os.path.realpath(read): f"{read} is what is read." for read in inputs if read != "-"}
+    for option, output in outputs.items():
+        if not output or output == "-":
+            continue
+        _place(output)
+        place = os.path.realpath(output)
+        if place in taken:
+            msg = f"{taken[place]} Hint: choose another file for {option}."
+            raise OptionError(msg)
+        taken[place] = f"{output} is what {option} writes."
+
+
+def check_folder(folder: str | None) -> None:
+    """Refuse what cannot be a folder to write to, before any work is done; one that is not there yet can be made."""
+    if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
+        msg = f"{folder} is a file, and not a folder."
+        raise OptionError(msg)
+
+
+def _place(path: str) -> Path | None:
+    """Where a file is to stand, with links followed to their end; None for a pipe or a device, which has no place."""
+    place = Path(os.path.realpath(path))
+    if str(Path(path).absolute()).startswith(("/dev/", "/proc/")):  # /dev/stdout may well lead to a file
+        return None
+    for refused, code in ((place.is_dir(), EISDIR), (place.is_symlink(), ELOOP)):
+        if refused:
+            raise OSError(code, os.strerror(code), path)
+    if not place.parent.is_dir():
+        given, folder = Path(path).parent, place.parent
+        if given.is_dir():
+            msg = f"{path} is a link into {folder}, and there is no such folder. Hint: make it first."
+        elif given.exists():
+            msg = f"{given} is a file, and not a folder."
+        else:
+            msg = f"There is no folder {given}. Hint: make it first."
+        raise OptionError(msg)
+    return place if place.is_file() or not place.exists() else None
+
+
+@contextmanager
+def placed(path: str) -> Iterator[Path]:
+    """Where to write so that the file takes its place when it is whole; an error leaves what was there before."""
+    place = _place(path)
+    part = Path(path) if place is None else place.with_name(f".evenodds.{os.getpid()}.part")  # moved in one step
+    try:
+        if place is None:
+            yield part
+            return
+        if place.exists():
+            with place.open("ab"):
+                pass  # a file that may not be written is not replaced either
+        part.touch()
+        yield part
+        if place.exists():
+            shutil.copymode(place, part)
+        part.replace(place)
+    except OSError as error:
+        if error.errno is None or str(error.filename) not in {"None", str(part), str(place)}:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), path) from None  # the name that was given, not ours
+    finally:
+        if place is not None:
+            part.unlink(missing_ok=True)
