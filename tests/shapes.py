@@ -64,10 +64,11 @@ def mixes(
 
 
 def mirrored(curve: eo.Curve) -> eo.Curve:
-    """The same curve for scores of which lower ones speak for a yes."""
+    """The same curve for scores that point the other way."""
     if curve.parts:
         return eo.Curve.mixed([(share, mirrored(part)) for share, part in curve.parts])
-    return eo.Curve(curve.family, -curve.t0, -curve.t1, curve.p, orientation="negative")
+    other = "negative" if curve.orientation == "positive" else "positive"
+    return eo.Curve(curve.family, -curve.t0, -curve.t1, curve.p, orientation=other)
 
 
 def places(curve: eo.Curve, count: int = 300) -> np.ndarray:

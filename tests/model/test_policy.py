@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
+from evenodds.model.policy import describe
+from shapes import mixes, places, with_mixes
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +115,32 @@ def test_as_many_groups_as_scores_or_one():
             policy.odds(score, group)
     with pytest.raises(eo.DataError, match="different lengths"):
         policy.odds([1.0], codes=[])
+
+
+@given(mixes(jumps=True))
+def test_a_policy_gives_the_odds_of_its_mixes(policy, mix):
+    mixed = eo.Policy(("a", "b"), (mix, mix.moved(1.0)), (0, 100), mix.orientation, policy.certificate)
+    at = places(mix, 20)
+    for group, curve in mixed.curves.items():
+        odds = mixed.odds(at, group)
+        assert np.array_equal(odds, curve(at))
+        assert np.array_equal(odds, mixed.odds(at, codes=np.full(at.size, mixed.groups.index(group))))
+        assert ((odds >= 0) & (odds <= 1)).all()
+    assert pickle.loads(pickle.dumps(mixed)) == mixed  # noqa: S301 our own bytes
+
+
+def test_it_says_what_a_mix_is_made_of(policy):
+    def mix(*ends):
+        parts = [eo.Curve("linear", *end, 0.5 if end[0] < end[1] else 0) for end in ends]
+        return eo.Curve.mixed([(0.62, parts[0]), (0.38, parts[1])])
+
+    joint = eo.datasets.credit_risk()
+    mixed = with_mixes(policy, joint, {"white": mix((10, 20), (30, 50))})
+    assert "white: mix of two linear curves: 0.62 from 10 to 20, 0.38 from 30 to 50, slope at most 0.062" in str(mixed)
+    assert "A mix of two curves: white" in str(mixed)
+    assert repr(mixed).startswith("Policy(4 groups, linear, ")
+    assert (
+        describe(mix((10, 10), (30, 50))) == "mix of two linear curves: 0.62 at 10, 0.38 from 30 to 50, the odds jump"
+    )
+    assert describe(mix((10, 10), (30, 30))) == "mix of two thresholds: 0.62 at 10, 0.38 at 30, the odds jump"
+    assert describe(eo.Curve.through([1, 2], [0, 1])) == "1 straight line from 0 at 1 to 1 at 2, slope at most 1"

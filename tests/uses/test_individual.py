@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 import evenodds as eo
 from evenodds.model.curves import Curve
 from evenodds.uses import distances
-from strategies import curves
+from shapes import curves, mixes
 
 individual = eo.individual
 
@@ -198,7 +198,7 @@ def test_odds_change_with_people_by_no_more_than_both_constants_say():
     assert "here by up to" in str(found)
 
 
-@given(curves(), st.floats(0.001, 50))
+@given(curves() | mixes(far=1e3, jumps=True), st.floats(0.001, 50))
 def test_the_threshold_effect_is_the_largest_change(curve, within):
     found = individual.threshold_effect(curve, within)
     at = np.linspace(min(curve.t0, curve.t1) - within - 1, max(curve.t0, curve.t1) + 1, 4001)

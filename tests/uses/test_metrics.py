@@ -6,8 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
+from evenodds.model import intake
+from evenodds.model.policy import odds_of, rates_of
 from evenodds.uses.metrics import metrics_of
-from strategies import curves, joints
+from shapes import curves, mirrored, mixes
+from strategies import joints
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
@@ -15,7 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 @given(joints(min_groups=2), st.data())
 def test_figures_agree_with_sums_over_people(joint, data):
     """Each figure again from the definition, person by person."""
-    chosen = tuple(data.draw(curves()) for _ in joint.groups)
+    upward = mixes(far=20, jumps=True).map(lambda mix: mix if mix.orientation == "positive" else mirrored(mix))
+    chosen = tuple(data.draw(curves() | upward) for _ in joint.groups)
     measured = metrics_of(dict(zip(joint.groups, chosen, strict=True)), joint, joint.score_range)
     rates = []
     correct = 0.0
@@ -52,9 +56,10 @@ def test_other_people_or_another_orientation_are_refused():
         eo.metrics(policy, eo.JointDistribution.from_counts({"a": ([1, 2], [1, 1], [1, 1])}, orientation="negative"))
 
 
-@given(curves(), curves())
+@given(curves() | mixes(far=1e3), curves() | mixes(far=1e3))
 def test_curves_inside_the_score_range_offer_the_same_odds(one, two):
-    lo, hi = min(one.t0, two.t0), max(one.t1, two.t1)
+    ends = [end for curve in (one, two) for end in (curve.t0, curve.t1)]
+    lo, hi = min(ends), max(ends)
     verdict = eo.individual_odds({"a": one, "b": two}, (lo, hi))
     assert verdict.holds
     assert verdict.share == pytest.approx(1)
@@ -76,6 +81,37 @@ def test_the_share_is_that_of_the_overlap():
     assert "between a and b" in str(verdict)
 
 
+def test_a_mix_of_thresholds_offers_three_odds():
+    hard = eo.Curve.mixed([(0.25, eo.Curve("linear", 1, 1, 0)), (0.75, eo.Curve("linear", 5, 5, 0))])
+    assert eo.individual_odds({"a": hard, "b": eo.Curve("fixed", 2, 3, 0.25)}, (0, 9)).holds
+    half = eo.Curve.mixed([(0.25, eo.Curve("linear", 1, 1, 0)), (0.75, eo.Curve("linear", 3, 5, 0.5))])
+    verdict = eo.individual_odds({"a": half, "b": eo.Curve("linear", 2, 6, 0.5)}, (0, 9))
+    assert not verdict.holds
+    assert verdict.share == pytest.approx(0.75)  # of all odds those from 0 to 0.25 are open to b only
+
+
+@pytest.mark.parametrize("orientation", ["positive", "negative"])
+def test_mixes_of_large_groups_have_the_rates_of_the_table(monkeypatch, orientation):
+    rng = np.random.default_rng(0)
+    score, label = rng.normal(0, 30, 5000), rng.integers(0, 2, 5000)
+    tables = eo.JointDistribution.from_arrays(score, np.zeros(5000, int), label, orientation=orientation)
+    monkeypatch.setattr(intake, "LARGE", 0)
+    monkeypatch.setattr(intake, "_TIED", 10**9)
+    large = eo.JointDistribution.from_arrays(score, np.zeros(5000, int), label, orientation=orientation)
+    assert large.members[0].is_large
+    for family in ("linear", "quadratic", "cubic", "quartic"):
+        for ends in (((-20, 10), (0, 40)), ((-20, -19.99), (30, 31)), ((-20, -20), (-30, 40)), ((3, 3), (5, 5))):
+            parts = [eo.Curve(family, *end, 0.45 if end[0] < end[1] else 0) for end in ends]
+            mix = eo.Curve.mixed([(0.3, parts[0]), (0.7, parts[1])])
+            mix = mix if orientation == "positive" else mirrored(mix)
+            here, there = (rates_of(mix, joint.members[0]) for joint in (large, tables))
+            assert (here.fpr, here.tpr) == pytest.approx((there.fpr, there.tpr), abs=1e-13)
+            odds = odds_of(mix, tables.members[0])
+            by_chance = (tables.members[0].negatives + tables.members[0].positives)[(odds > 0) & (odds < 1)].sum()
+            measured = metrics_of({"0": mix}, tables, tables.score_range)
+            assert measured.randomized == pytest.approx(by_chance / 5000)
+
+
 def test_fixed_randomisation_with_the_same_odds_holds():
     verdict = eo.individual_odds({"a": eo.Curve("fixed", 1, 5, 0.5), "b": eo.Curve("fixed", 2, 3, 0.5)}, (0, 9))
     assert verdict.holds
@@ -83,7 +119,7 @@ def test_fixed_randomisation_with_the_same_odds_holds():
     assert "hold" in str(verdict)
 
 
-@given(curves(), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3))
+@given(curves() | mixes(far=1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3))
 def test_odds_distance_is_a_metric_bounded_by_the_slope(curve, a, b, c):
     ab, bc, ac = (float(eo.odds_distance(curve, x, y)) for x, y in ((a, b), (b, c), (a, c)))
     assert ab == float(eo.odds_distance(curve, b, a))
