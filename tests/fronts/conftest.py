@@ -43,7 +43,7 @@ def run(environment):
 
     def call(*words, exit_code=0, stdin=None):
         done = subprocess.run(
-            [sys.executable, "-m", "evenodds", *map(str, words)],
+            [sys.executable, "-m", "evenodds", *(word if isinstance(word, bytes) else str(word) for word in words)],
             capture_output=True,
             input=stdin,
             env=environment,

@@ -302,6 +302,30 @@ def test_decide_draws_the_same_for_the_same_person(run, past, tmp_path):
     assert (pa.parquet.read_table(tmp_path / "again.parquet")["draw"].to_numpy() != known).all()
 
 
+@pytest.mark.parametrize(
+    ("who", "expected"),
+    [
+        ("", "an id cannot be drawn for (row 2): it is missing. Hint: everybody who is drawn for needs an id."),
+        ('""', "id '' cannot be drawn for (row 2): it is missing. Hint: everybody who is drawn for needs an id."),
+        (
+            '" b"',
+            "id ' b' cannot be drawn for (row 2): an id must be without spaces at its ends and NFC-normalised. {}",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("policy")
+def test_decide_names_the_row_of_a_bad_id(run, tmp_path, who, expected):
+    (tmp_path / "new.csv").write_text(f"name,points,race\na,50,white\n{who},60,white\n")
+    (tmp_path / "key.txt").write_text("ab" * 32)
+    words = ["decide", "policy.json", "new.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt"]
+    assert run(*words, "-o", "out.csv", exit_code=2) == (
+        f"evenodds: new.csv: {expected.format('Hint: repair it in the file.')}\n"
+    )
+    assert not (tmp_path / "out.csv").exists()
+    told = run(*words, "--round", b"\xff", exit_code=2)
+    assert "--round '\\udcff' is not allowed. Allowed: a string of whole characters, without '|'." in told
+
+
 LIMIT = 500_000_000  # bytes
 
 

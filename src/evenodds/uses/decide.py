@@ -66,7 +66,20 @@ def decide(
         msg = f"The frame has a column {taken[0]!r} already. Hint: rename it first."
         raise OptionError(msg)
     with_odds = apply(policy, frame, score=score, group=group)
-    draws = draw(table[id].to_list(), key=key, round=round)
+    draws = draw(_ids(table[id]), key=key, round=round)
     odds = array_of(opened(with_odds, ["odds"]).to_native()["odds"])
     with_draws = with_column(opened(with_odds, []), "draw", draws)
     return with_column(opened(with_draws, []), "decision", (draws < odds).astype(np.int64))
+
+
+def _ids(column: Any) -> list[object]:
+    try:
+        return list(column.to_list())
+    except UnicodeDecodeError:  # pyarrow holds any bytes as text, and looks at them only now
+        for place in range(len(column)):
+            try:
+                column[place]
+            except UnicodeDecodeError as reason:
+                msg = f"id {reason.object!r:.80} cannot be drawn for (position {place}): it is not UTF-8 text."
+                raise DataError(msg) from None
+        raise

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from evenodds.errors import DataError, OptionError
+from evenodds.frames import is_missing
 from evenodds.geometry.pieces import Floats
 
 __all__ = ["draw"]
@@ -29,8 +30,8 @@ def draw(ids: Iterable[object], *, key: str, round: str = "") -> Floats:  # noqa
     Parameters
     ----------
     ids : iterable
-        Who is drawn for, as strings (numbers are turned into text). An id must be NFC-normalised, without spaces at
-        its ends, since not every engine could tell such ids apart from their twins.
+        Who is drawn for, as strings (numbers are turned into text). None may be missing or empty. An id must be
+        NFC-normalised, without spaces at its ends, since not every engine could tell such ids apart from their twins.
     key : str
         64 hexadecimal digits, kept secret: who knows it can foretell every draw.
     round : str
@@ -45,11 +46,11 @@ def draw(ids: Iterable[object], *, key: str, round: str = "") -> Floats:  # noqa
         made = "secrets.token_hex(32) makes one, and so does evenodds draw-key"
         msg = f"key must be a string of 64 hexadecimal digits. Hint: {made}."
         raise OptionError(msg)
-    if not isinstance(round, str) or "|" in round:
-        msg = f"round={round!r} is not allowed. Allowed: a string without '|'."
+    if not isinstance(round, str) or "|" in round or _is_broken(round):
+        msg = f"round={round!r} is not allowed. Allowed: a string of whole characters, without '|'."
         raise OptionError(msg)
     start = hmac.new(key.encode("ascii"), f"{_PREFIX}{round}|".encode(), "sha256")
-    return np.fromiter((_uniform(start, _checked(i)) for i in ids), np.float64)
+    return np.fromiter((_uniform(start, _checked(one, place)) for place, one in enumerate(ids)), np.float64)
 
 
 def _uniform(start: hmac.HMAC, text: str) -> float:
@@ -58,12 +59,27 @@ def _uniform(start: hmac.HMAC, text: str) -> float:
     return (int.from_bytes(each.digest()[:7]) >> 3) / 2**53
 
 
-def _checked(given: object) -> str:
-    text = str(given)
-    if given is None or given != given or text != text.strip() or not unicodedata.is_normalized("NFC", text):  # noqa: PLR0124
-        msg = (
-            f"id {given!r} cannot be drawn for: an id must be there, without spaces at its ends and NFC-normalised. "
-            "Hint: unicodedata.normalize('NFC', id.strip())."
+def _checked(given: object, place: int) -> str:
+    text = given if isinstance(given, str) else "" if is_missing(given) else str(given)
+    if not text:
+        why = "it is missing. Hint: everybody who is drawn for needs an id"
+    elif _is_broken(text):
+        why = "it has half a character, a lone surrogate. Hint: read the ids with the encoding that they have"
+    elif text != text.strip() or not unicodedata.is_normalized("NFC", text):
+        why = (
+            "an id must be without spaces at its ends and NFC-normalised. "
+            "Hint: unicodedata.normalize('NFC', id.strip()) repairs it"
         )
-        raise DataError(msg)
-    return text
+    else:
+        return text
+    msg = f"id {given!r:.80} cannot be drawn for (position {place}): {why}."
+    raise DataError(msg)
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a text has half a character, which cannot be written in UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

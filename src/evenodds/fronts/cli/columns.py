@@ -16,6 +16,9 @@ __all__ = ["labels", "numbers", "rows_from", "texts"]
 _HINTS = {
     "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
     "positive_label=": "--positive-label ",
+    "round=": "--round ",
+    "id None cannot": "an id cannot",
+    "unicodedata.normalize('NFC', id.strip()) repairs it": "repair it in the file",
 }
 
 
