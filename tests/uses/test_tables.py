@@ -33,9 +33,14 @@ def test_the_frontier_agrees_with_fit(credit):
         assert told.objective == pytest.approx(value, abs=1e-9)
 
 
-@pytest.mark.parametrize("slopes", [[], [0], [-1, 2], [np.nan], [[1]]])
+@pytest.mark.parametrize("slopes", [[], [0], [-1, 2], [np.nan], [[1]], ["a"], "a", [True]])
 def test_bad_slopes(credit, slopes):
-    with pytest.raises(eo.OptionError, match="max_slopes must be numbers above 0"):
+    message = (
+        r"max_slopes=\[\] is not allowed"
+        if slopes == []
+        else r"max_slopes=.* is not allowed. Allowed: a number above 0"
+    )
+    with pytest.raises(eo.OptionError, match=message):
         eo.frontier(credit, max_slopes=slopes)
 
 
@@ -51,7 +56,7 @@ def test_policies_that_are_there_are_compared_too(credit):
 
 
 def test_fixed_has_no_frontier(credit):
-    with pytest.raises(eo.OptionError, match=r"curve='fixed' is not known. Allowed: linear"):
+    with pytest.raises(eo.OptionError, match=r"A fixed curve jumps, so no slope budget can hold. Hint: curve='linear'"):
         eo.frontier(credit, curve="fixed")
 
 

@@ -61,10 +61,10 @@ def best_under(
         steps = [steps_of(member, slope) for member in joint.members]
         found = best_mixed(joint, steps, objective, constraint)
         return Chosen(slope, [_within(member, point) for member, point in zip(joint.members, found, strict=True)])
-    if inside is not None:
+    if inside is None:
+        reaches = [reach_of(member, family, slope, roughly=roughly) for member in joint.members]
+    else:
         reaches = [reach_inside(member, family, slope, inside) for member in joint.members]
-        return Chosen(slope, best_points(joint, reaches, objective, constraint), reaches)
-    reaches = [reach_of(member, family, slope, roughly=roughly) for member in joint.members]
     exact = roughly or all(reach.is_exact for reach in reaches)
     points = best_points(joint, reaches, objective, constraint) if exact or near is None else near
     for _ in range(0 if exact else _LOOKS):

@@ -78,7 +78,7 @@ def chosen_curves(
     def allowed(path: Path) -> NDArray[np.bool_]:
         ok = path.found & (path.lipschitz <= steepest)
         if inside is not None:
-            room = 1e-9 * (inside[1] - inside[0])  # a threshold at the very end of the scores is inside
+            room = 1e-13 * (inside[1] - inside[0])  # a threshold at the very end of the scores is inside
             ok &= (path.t0 >= inside[0] - room) & (path.t1 <= inside[1] + room)
         return np.asarray(ok)
 

@@ -288,7 +288,7 @@ def _nothing_in_common(joint: JointDistribution, request: Request, slope: float)
     )
     budget = f" of slope at most {slope:.6g}" if isinstance(request.budget, SlopeBudget) else ""
     return (
-        f"No point is left that all groups reach by curves{budget} with thresholds inside the score range: {who} in "
+        f"No point was found that all groups reach by curves{budget} with thresholds inside the score range: {who} in "
         "the way. Hint: allow a larger slope or a tolerance, or give up keep_individual_odds."
     )
 

@@ -46,8 +46,9 @@ _FIRST_LOOK = 64  # scores that make the first vertices of a smooth one
 _FINER = 20  # places that are looked at in each gap beside a vertex
 _REFINEMENTS = 2  # each makes the arcs around a point twenty times finer
 _DIRECTLY = 1 << 21  # odds of so many positions and scores are summed one by one
-_INSIDE_WIDTHS = 12  # from the budget's own width to the whole score range
-_INSIDE_P = 4  # shapes to each side of p = 1/2
+_FEW_INSIDE = 60  # scores whose kinks count where thresholds are bound
+_INSIDE_WIDTHS = 6  # from the budget's own width to the whole score range
+_INSIDE_P = 2  # shapes to each side of p = 1/2
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Reach:
     @cached_property
     def _points(self) -> Floats:
         """Of all traces, in one array of shape (2, n)."""
-        return np.asarray(np.clip(np.concatenate([trace.rates for trace in self.traces], axis=1), 0.0, 1.0))
+        return np.clip(np.concatenate([np.zeros((2, 0)), *(trace.rates for trace in self.traces)], axis=1), 0.0, 1.0)
 
     @cached_property
     def _upper(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
@@ -135,6 +136,8 @@ class Reach:
         """How far a point lies outside; zero or negative for points in reach."""
         if self.rising:
             return point.tpr - self.height(point.fpr)
+        if not self.traces:
+            return np.inf  # so gentle a curve does not fit between the scores
         return max(
             _outside(self._points[:, self._upper], point),
             _outside(-self._points[:, self._lower], Point(-point.fpr, -point.tpr), turned=True),
@@ -249,17 +252,19 @@ def reach_inside(group: Group, family: Family, slope: float, inside: tuple[float
     count as well. Without a slope budget curves are as narrow as floating-point numbers can place.
     """
     lo, hi = inside
-    scores = group.scores if group.score_count <= _FEW_SCORES else some_scores(group, _FEW_SCORES)
+    scores = some_scores(group, _FEW_INSIDE)
     traces = []
     for p in family.p_grid(_INSIDE_P).tolist():
         least = least_width(group, family, slope, p)
         if least > (hi - lo) * (1 + 1e-12):
             continue
         for width in np.geomspace(least, hi - lo, _INSIDE_WIDTHS).tolist() if least < hi - lo else [hi - lo]:
-            t0, t1 = kinks(scores, width)
+            narrow = width == least and group.score_count <= _FEW_RAMPS
+            t0, t1 = kinks(group.scores if narrow else scores, width)
             within = (t0 >= lo) & (t1 <= hi)
             t0, t1 = np.concatenate([[hi - width], t0[within], [lo]]), np.concatenate([[hi], t1[within], [lo + width]])
-            traces.append(_trace(group, family, np.maximum(t0, lo), np.minimum(t1, hi), p))
+            traced = _trace(group, family, np.maximum(t0, lo), np.minimum(t1, hi), p)
+            traces.append(replace(traced, is_exact=False))
     return Reach(group, family, tuple(traces), rising=False)
 
 

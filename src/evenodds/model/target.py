@@ -15,6 +15,7 @@ from evenodds.errors import UnreachableError
 from evenodds.geometry.envelope import Polyline, best_below
 from evenodds.geometry.hull import height, height_before
 from evenodds.geometry.pieces import Floats
+from evenodds.geometry.program import SolverError
 from evenodds.model.goals import Constraint, Objective, Rate
 from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import Steps, best_mixed
@@ -80,7 +81,11 @@ def best_points(
 ) -> list[Point]:
     """The points with the greatest gain that lie in the groups' reach and satisfy the constraint: exactly."""
     if not all(reach.rising for reach in reaches):
-        corners = [Steps(reach.border_rates[0], reach.border_rates[1], np.ones(len(reach.border)), whole=True) for reach in reaches]
+        if not all(reach.traces for reach in reaches):
+            msg = "no curve is in reach"
+            raise SolverError(msg)
+        borders = [reach.border_rates for reach in reaches]
+        corners = [Steps(fpr, tpr, np.ones(fpr.size), whole=True) for fpr, tpr in borders]
         return best_mixed(joint, corners, objective, constraint)
     return best_below_lines(joint, [reach.upper for reach in reaches], objective, constraint)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -97,9 +97,10 @@ def frontier(
 def _checked(max_slopes: object) -> list[float]:
     slopes = [max_slopes] if isinstance(max_slopes, str) or not isinstance(max_slopes, Iterable) else list(max_slopes)
     if not slopes:
-        msg = "max_slopes must name one budget at least, got none."
+        msg = "max_slopes=[] is not allowed. Allowed: one budget or more."
         raise OptionError(msg)
-    return [float(OPTIONS["max_slope"].checked(slope)) for slope in slopes]
+    allowed = replace(OPTIONS["max_slope"], name="max_slopes", default=np.inf)
+    return [float(allowed.checked(slope)) for slope in slopes]
 
 
 def _default_slopes(joint: JointDistribution, unlimited: float, gain: Callable[[float], float]) -> list[float]:
