@@ -1,4 +1,4 @@
-"""Shared Hypothesis strategies: curves, groups of people, populations, points that a group can reach."""
+"""Shared Hypothesis strategies: groups of people, populations, points that a group can reach."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.model.criteria import chosen_curves
-from evenodds.model.families import family_of
 from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path
 
@@ -21,17 +20,6 @@ def gentlest(meeting: Meeting) -> Path:
 
 FAMILIES = ("fixed", "linear", "quadratic", "cubic", "quartic")
 CONTINUOUS = FAMILIES[1:]
-
-
-@st.composite
-def curves(draw: st.DrawFn, families: tuple[str, ...] = CONTINUOUS) -> eo.Curve:
-    """A curve with t0 < t1 of any width, anywhere."""
-    family = draw(st.sampled_from(families))
-    lo, hi = family_of(family).p_limits
-    p = draw(st.floats(max(lo, 0.01), min(hi, 0.99)))
-    t0 = draw(st.floats(-1e3, 1e3))
-    width = draw(st.floats(1e-3, 1e3))
-    return eo.Curve(family, t0, t0 + width, p)
 
 
 @st.composite
