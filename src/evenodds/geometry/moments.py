@@ -60,6 +60,17 @@ class Moments:
         self._trees: dict[int, list[tuple[Floats, Floats, Floats]]] = {}
         self._prefixes: dict[int, Floats] = {}
 
+    def __getstate__(self) -> tuple[Floats, Floats | None, Floats]:
+        """What it was made of; all else is computed again where it is asked for."""
+        return self.points, self.given, self._totals
+
+    def __setstate__(self, state: tuple[Floats, Floats | None, Floats]) -> None:
+        """Lock what comes out of a pickle, which has no word for locked arrays."""
+        for array in state:
+            if array is not None:
+                array.setflags(write=False)
+        self.__init__(*state)  # type: ignore[misc]
+
     def moved(self, by: float) -> Moments:
         """The same with every point moved."""
         return Moments(self.points + by, self.given, self._totals)

@@ -8,8 +8,9 @@ bytes a person; its table is made only for those who ask.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,12 @@ class Table:
     positives: Floats
     squares: tuple[Floats, Floats] | None = None
     """Sums of squared weights of the negatives and of the positives; None where weights are numbers of people."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Lock what comes out of a pickle, which has no word for locked arrays."""
+        self.__dict__.update(state)
+        for array in (self.scores, self.negatives, self.positives, *(self.squares or ())):
+            locked(array)
 
     @classmethod
     def merged(
@@ -67,6 +74,10 @@ class Group:
     sides: tuple[Moments, Moments] | None = None
     """Only of a large group: its negatives and its positives, each sorted, summing to 1."""
     side_totals: tuple[float, float] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of; all else is computed again where it is asked for."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def of_table(cls, key: str, table: Table, people: tuple[float, float], *, one_sided: bool = False) -> Group:
@@ -173,7 +184,7 @@ class Group:
         if self.sides is not None:
             return SplitMoments(self.sides)
         totals = np.array([self.negative_total, self.positive_total])
-        return Moments(self.scores, np.stack([self.negatives, self.positives]), totals)
+        return Moments(self.scores, locked(np.stack([self.negatives, self.positives])), totals)
 
 
 def kish(sums: Floats, squares: Floats) -> Floats:
