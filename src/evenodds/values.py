@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import TypeVar
 
 from evenodds.errors import OptionError
 
 __all__ = ["Frozen", "flag_of", "number_of", "whole_number_of"]
+
+_NUMPYS_BOOLEANS = {("numpy", "bool"), ("numpy", "bool_")}  # told by name, since numpy is not loaded here
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -54,8 +57,8 @@ def number_of(
     evenodds.errors.OptionError: tolerance=2 is not allowed. Allowed: from 0 to 1.
     """
     try:
-        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    except OverflowError:
+        number = float(value) if not isinstance(value, bool) and isinstance(value, (Real, Decimal)) else math.nan
+    except (OverflowError, TypeError, ValueError):  # too large; numpy's spans of time; a NaN that signals
         number = math.nan
     if not math.isfinite(number) or not low <= number <= high or (above and number == low):
         msg = f"{name}={_shown(value)} is not allowed. Allowed: {allowed}."
@@ -65,10 +68,12 @@ def number_of(
 
 def whole_number_of(name: str, value: object, *, least: int = 0) -> int:
     """A whole number from `least` on."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        msg = f"{name}={_shown(value)} is not allowed. Allowed: a whole number from {least} on."
-        raise OptionError(msg)
-    return int(value)
+    if not isinstance(value, bool) and isinstance(value, Integral) and hasattr(value, "__index__"):  # no span of time
+        number = int(value)
+        if number >= least:
+            return number
+    msg = f"{name}={_shown(value)} is not allowed. Allowed: a whole number from {least} on."
+    raise OptionError(msg)
 
 
 def flag_of(name: str, value: object) -> bool:
@@ -79,12 +84,16 @@ def flag_of(name: str, value: object) -> bool:
     ...
     evenodds.errors.OptionError: keep_individual_odds='no' is not allowed. Allowed: True or False.
     """
-    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # numpy's, without loading it
+    kind = type(value)
+    if kind is not bool and (kind.__module__, kind.__name__) not in _NUMPYS_BOOLEANS:
         msg = f"{name}={_shown(value)} is not allowed. Allowed: True or False."
         raise OptionError(msg)
     return bool(value)
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # a number of more digits than Python prints
+        return "a number of thousands of digits"
     return text if len(text) <= 80 else f"{text[:77]}..."  # noqa: PLR2004 a line
