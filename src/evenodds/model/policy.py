@@ -26,7 +26,7 @@ from evenodds.model.keys import Codes, GroupLike, encode, key_of, located
 from evenodds.model.roc import Point
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 
-__all__ = ["Policy", "check_policy", "describe", "odds_of", "rates_of"]
+__all__ = ["Policy", "check_policy", "describe", "kind_of", "odds_of", "rates_of"]
 
 
 _MANY = 20  # groups that are listed one by one
@@ -231,10 +231,21 @@ def describe(curve: Curve) -> str:
         return f"{count} straight line{'s' * (count > 1)} {ends}, slope at most {curve.lipschitz:.4g}"
     slope = "the odds jump" if np.isinf(curve.lipschitz) else f"slope at most {curve.lipschitz:.4g}"
     if curve.parts:
-        what = "thresholds" if all(part.is_threshold for _, part in curve.parts) else f"{curve.family} curves"
         told = ", ".join(f"{share:.4g} {_where(part)}" for share, part in curve.parts)
-        return f"mix of two {what}: {told}, {slope}"
+        return f"{kind_of(curve)}: {told}, {slope}"
     return f"{curve.family} from {curve.t0:.6g} to {curve.t1:.6g}, p {curve.p:.4g}, {slope}"
+
+
+def kind_of(curve: Curve) -> str:
+    """What a curve is, in a word or two.
+
+    >>> kind_of(Curve("linear", 20, 60, 0.5))
+    'linear'
+    """
+    if not curve.parts:
+        return curve.family
+    hard = all(part.is_threshold for _, part in curve.parts)
+    return "mix of two " + ("thresholds" if hard else f"{curve.family} curves")
 
 
 def _where(part: Curve) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from evenodds.errors import OptionError
 from evenodds.model.curves import Curve
 from evenodds.model.fit import SMALL_GROUP, weaknesses
+from evenodds.model.policy import kind_of
 from evenodds.model.storage import written
 from evenodds.uses.report.document import Block, Bullets, Cell, Code, Column, Kind, Table, Text, shown, table_of
 from evenodds.uses.report.subject import Subject, by_chance, listed
@@ -41,11 +42,10 @@ def parameters(subject: Subject) -> list[Block]:
     rows: list[dict[str, Cell]] = []
     for group, curve in policy.curves.items():
         lo, hi = sorted(float(odds) for odds in curve(np.array(policy.score_range)))
-        name = f"mix of two {curve.family} curves" if curve.parts else curve.family
         beyond: dict[str, Cell] = {
             "no curve below": certificate.slope_bound[group], "least odds": lo, "greatest odds": hi
         }  # fmt: skip
-        rows.append({"group": group, "curve": name, **_figures(curve), **beyond})
+        rows.append({"group": group, "curve": kind_of(curve), **_figures(curve), **beyond})
         rows += [
             {
                 "group": group,
