@@ -163,6 +163,7 @@ def test_weights_reach_the_estimator_and_the_curves(compas):
         people[["decile"]], people["again"], sensitive_features=people["sex"], sample_weight=weight
     )
     longer = clone(fair).fit(repeated[["decile"]], repeated["again"], sensitive_features=repeated["sex"])
+    assert weighted.policy_.groups == ("Female", "Male")
     for key in weighted.policy_.groups:
         assert weighted.policy_.curves[key].t0 == pytest.approx(longer.policy_.curves[key].t0, abs=1e-5)
     unweighted = clone(fair).fit(people[["decile"]], people["again"], sensitive_features=people["sex"])

@@ -33,6 +33,7 @@ def test_every_figure_is_the_plain_mean_over_people(policy):
     score, group, label = people(1)
     audit = eo.audit(policy, eo.JointDistribution.from_arrays(score, group, label))
     odds = policy.odds(score, group)
+    assert set(audit.groups) == set("abc")
     for key, found in audit.groups.items():
         own = group == key
         yes, o = label[own] == 1, odds[own]
@@ -169,6 +170,7 @@ def test_before_and_after(policy):
     change = (policy.odds(score, group) - hard)[own & (label == 1)].mean()
     assert float(audit.changes["a"]["tpr"]) == pytest.approx(change, abs=1e-12)
     same = eo.audit(policy, joint, before=policy)
+    assert {group: set(of) for group, of in same.changes.items()} == {group: set(audit.changes["a"]) for group in "abc"}
     assert all(float(e) == 0 and 0 in e for of in same.changes.values() for e in of.values())
     assert "before" in str(audit)
     assert set(audit.frame()["part"]) == {"audited", "before", "change"}
@@ -204,6 +206,7 @@ def test_drift_beyond_chance_is_rare_where_there_is_none(policy):
 def test_a_bootstrap_agrees_with_the_intervals_and_with_its_seed(policy):
     joint = eo.JointDistribution.from_arrays(*people(10, n=6000))
     audit = eo.audit(policy, joint, bootstrap=400, seed=3)
+    assert {(group, rate) for group in "abc" for rate in ("fpr", "tpr")} <= set(audit.resampled)
     for (group, rate), found in audit.resampled.items():
         known = getattr(audit.groups[group], rate)
         assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=0.15 * (known.high - known.low))

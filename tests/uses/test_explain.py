@@ -82,6 +82,11 @@ def test_the_plateau_of_a_mix_is_found_from_end_to_end(mix):
     assert scores_with(mix, 1.0) == (mix.t1, sign * math.inf)
 
 
+def test_ramps_that_do_not_meet_leave_a_plateau_between_them():
+    mix = eo.Curve.mixed([(0.25, eo.Curve("linear", 10, 20, 0.5)), (0.75, eo.Curve("linear", 50, 60, 0.5))])
+    assert [(found.odds, found.start, found.stop) for found in plateaus_of(mix)[1:-1]] == [(0.25, 20, 50)]
+
+
 @pytest.mark.parametrize("turned", [False, True], ids=["upward", "downward"])
 def test_words_for_a_mix(turned):
     def parts(*ends):
@@ -139,6 +144,7 @@ def credit():
 def test_the_same_odds_in_other_groups_are_the_same_odds(credit):
     policy = eo.fit(credit)
     found = eo.explain(policy, score=25, group="white", odds=[0.75])
+    assert set(found.same_odds) == {"asian", "black", "hispanic"}
     for group, (lo, hi) in found.same_odds.items():
         assert policy.odds((lo + hi) / 2, group) == pytest.approx(found.odds, abs=1e-8)
     assert policy.odds(found.needed[0.75], "white") == pytest.approx(0.75)

@@ -180,6 +180,7 @@ def test_odds_change_with_people_by_no_more_than_both_constants_say():
     score = 40 + 8 * x[:, 0] + 3 * x[:, 1]
     group = rng.choice(["white", "black"], n)
     found = individual.report(policy, x, score, group, metric="euclidean", before=35)
+    assert set(found.groups) == {"white", "black"}
     for key, of in found.groups.items():
         assert of.steepest <= of.bound * (1 + 1e-9)
         assert of.bound == pytest.approx(of.scorer_lipschitz * policy.curves[key].lipschitz)

@@ -67,8 +67,7 @@ def test_a_group_has_the_same_colour_everywhere(every, joint, kind):
     labels = {group: colour for group, colour in told.items() if group in colours}
     for group, colour in labels.items():
         assert colour == colours[group]
-    if kind in ("roc", "curves", "score_rates", "densities"):
-        assert set(labels) == set(joint.groups)
+    assert set(labels) == (set(joint.groups) if kind in ("roc", "curves", "score_rates", "densities") else set())
 
 
 def test_the_roc_is_the_roc(joint, policy):
@@ -129,6 +128,7 @@ def test_reach_is_concave_and_holds_the_chosen_points(joint, mixed):
     for policy in (eo.fit(joint), mixed):
         drawn = {s.name: s for s in figures.roc_figure(joint, policy).series}
         budget = policy.certificate.max_slope
+        assert set(policy.certificate.points) == set(joint.groups)
         for group, point in policy.certificate.points.items():
             reach = drawn[f"{group}, slope at most {budget:.3g}"]
             assert (np.diff(np.diff(reach.y) / np.maximum(np.diff(reach.x), 1e-300)) <= 1e-6).all()

@@ -101,6 +101,7 @@ def test_negative_orientation_compares_alike():
     mirrored = {key: ([-s for s in scores], n, p) for key, (scores, n, p) in counts.items()}
     up = eo.compare(eo.JointDistribution.from_counts(counts))
     down = eo.compare(eo.JointDistribution.from_counts(mirrored, orientation="negative"))
+    assert len(up.rows) >= 4
     for one, two in zip(up.rows, down.rows, strict=True):
         assert one.objective == pytest.approx(two.objective, abs=1e-9)
         assert one.randomized == pytest.approx(two.randomized)
