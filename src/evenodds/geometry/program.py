@@ -12,6 +12,8 @@ from evenodds.geometry.pieces import Floats
 
 __all__ = ["Answer", "LinearProgram", "SolverError"]
 
+_NUMERICAL_TROUBLE = 4  # scipy's number for it
+_WAYS = (("highs", True), ("highs-ds", False), ("highs-ipm", True))  # the next is tried where one has trouble
 _TOLERANCE = 1e-10  # the tightest that HiGHS takes, for violated rows and for reduced costs
 
 
@@ -21,10 +23,14 @@ class SolverError(EvenoddsError):
 
 @dataclass(frozen=True)
 class Answer:
-    """An optimum: the point, and the objective there."""
+    """An optimum: the point, the objective there, and by how much it changes with each right-hand side of an equality.
+
+    The last is what an equality's right-hand side is worth to an objective that is made as small as possible.
+    """
 
     x: Floats
     value: float
+    prices: Floats
 
 
 @dataclass
@@ -68,20 +74,27 @@ class LinearProgram:
         from scipy.optimize import linprog  # noqa: PLC0415  0.5 s that importing us must not cost
 
         rows = {kind: self._matrix(kind) for kind in self._blocks}
-        result = linprog(
-            -self.objective,
-            A_ub=rows["at_most"][0],
-            b_ub=rows["at_most"][1],
-            A_eq=rows["equal"][0],
-            b_eq=rows["equal"][1],
-            bounds=np.column_stack([self.lo, self.hi]),
-            method="highs",
-            options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
-        )
+        for method, presolve in _WAYS:
+            result = linprog(
+                -self.objective,
+                A_ub=rows["at_most"][0],
+                b_ub=rows["at_most"][1],
+                A_eq=rows["equal"][0],
+                b_eq=rows["equal"][1],
+                bounds=np.column_stack([self.lo, self.hi]),
+                method=method,
+                options={
+                    "primal_feasibility_tolerance": _TOLERANCE,
+                    "dual_feasibility_tolerance": _TOLERANCE,
+                    "presolve": presolve,
+                },
+            )
+            if result.status != _NUMERICAL_TROUBLE:
+                break
         if result.status != 0:
             msg = f"HiGHS found no optimum (status {result.status}): {result.message}"
             raise SolverError(msg)
-        return Answer(np.asarray(result.x), -float(result.fun))
+        return Answer(np.asarray(result.x), -float(result.fun), np.asarray(result.eqlin.marginals))
 
     def _matrix(self, kind: str) -> tuple[object | None, Floats | None]:
         from scipy.sparse import csr_array  # noqa: PLC0415  as above

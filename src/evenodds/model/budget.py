@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from evenodds.geometry.program import SolverError
 from evenodds.geometry.roots import bracketed_root
 from evenodds.model.families import Family
 from evenodds.model.goals import Constraint, Objective
@@ -28,6 +31,8 @@ _SPARE = 1e-12  # a gain this little above what is needed is what is needed
 _SETTLED = 0.01  # a closer look that closes less than this share of the gap is the last
 _LOOKS = 2  # times that a sparse reach is looked at more closely
 _STEEPER = float(np.log(4))
+_NOTHING = 1.0  # what is missed where nothing is in reach: as much as there is to gain
+_PRECISE = 1e-10  # a linear program's own precision
 
 Inside = tuple[float, float] | None
 
@@ -92,51 +97,75 @@ def least_slope(
 
     None where no slope that floating-point numbers can place is enough, as for a loss of next to nothing.
     """
-    rough: dict[float, float] = {}
-    close: dict[float, Chosen] = {}
-
-    def rough_excess(log_slope: float) -> float:
-        slope = float(np.exp(log_slope))
-        found = best_under(joint, family, slope, objective, constraint, roughly=True, inside=inside)
-        rough[log_slope] = needed - objective.gain(found.points)
-        return rough[log_slope]
-
-    def excess(log_slope: float) -> float:
-        near = list(close.values())[-1].points if close else None
-        slope = float(np.exp(log_slope))
-        close[log_slope] = best_under(joint, family, slope, objective, constraint, near=near, inside=inside)
-        return needed - objective.gain(close[log_slope].points)
-
     lo, hi = joint.score_range
     if hi == lo:
         return None
+    shortfall = _Shortfall(joint, family, objective, constraint, needed, inside)
     # Steeper curves than these are no nearer to thresholds.
     steepest = float(np.log(2 / min(_narrowest(member, family) for member in joint.members)))
     flat, steep = float(np.log(_FLAT / (hi - lo))), float(np.log(4 / (hi - lo)))
-    gentle = flat
-    while rough_excess(steep) > 0:
+    gentle, rough = flat, shortfall.rough
+    while rough(steep) > 0:
         if steep > steepest:
             return None
         gentle, steep = steep, steep + _STEEPER
-    if gentle != flat or rough_excess(flat) > 0:
-        gentle, steep = bracketed_root(rough_excess, (gentle, rough[gentle]), (steep, rough[steep]), _ROUGH)
-        rate = (rough[gentle] - rough[steep]) / (steep - gentle)
+    if gentle != flat or rough(flat) > 0:
+        gentle, steep = bracketed_root(rough, (gentle, rough(gentle)), (steep, rough(steep)), _ROUGH)
+        rate = (rough(gentle) - rough(steep)) / (steep - gentle)
     else:
         steep, rate = flat, 0.0
     # Then closely, from where the rough answer says that the root is, and a little beyond to have it in a bracket.
-    at, value = steep, excess(steep)
+    at, value = steep, shortfall.close(steep)
     reach = min(max(1.25 * abs(value) / rate, _SPARE), _STEEPER) if rate > 0 else _ROUGH
     ends = {value > 0: (at, value)}
     while len(ends) < 2 and not (-_SPARE <= value <= 0 or (value <= 0 and at <= flat)):  # noqa: PLR2004 both ends
         if at > steepest + _STEEPER:
             return None
         at += reach if value > 0 else -reach
-        value = excess(at)
+        value = shortfall.close(at)
         ends[value > 0] = (at, value)
         reach = min(4 * reach, _STEEPER)
     if len(ends) == 2:  # noqa: PLR2004 both ends
-        _, at = bracketed_root(excess, ends[True], ends[False], 1e-10, enough=_SPARE)
-    return close[at]
+        _, at = bracketed_root(shortfall.close, ends[True], ends[False], 1e-10, enough=_SPARE)
+    return shortfall.chosen[at]
+
+
+class _Shortfall:
+    """What is missing of a gain that is needed, under budgets that are given by their logarithms."""
+
+    def __init__(
+        self,
+        joint: JointDistribution,
+        family: Family,
+        objective: Objective,
+        constraint: Constraint,
+        needed: float,
+        inside: Inside,
+    ) -> None:
+        self.needed, self.objective = needed, objective
+        self._best = partial(best_under, joint, family, objective=objective, constraint=constraint, inside=inside)
+        self._rough: dict[float, float] = {}
+        self.chosen: dict[float, Chosen] = {}
+
+    def rough(self, log_slope: float) -> float:
+        """Roughly, for a first search."""
+        if log_slope not in self._rough:
+            try:
+                points = self._best(float(np.exp(log_slope)), roughly=True).points
+                self._rough[log_slope] = self.needed - self.objective.gain(points)
+            except SolverError:  # the groups have no point in common
+                self._rough[log_slope] = _NOTHING
+        return self._rough[log_slope]
+
+    def close(self, log_slope: float) -> float:
+        """Closely, looking first where the last best points were; these are kept."""
+        near = list(self.chosen.values())[-1].points if self.chosen else None
+        try:
+            chosen = self._best(float(np.exp(log_slope)), near=near)
+        except SolverError:
+            return _NOTHING
+        self.chosen[log_slope] = chosen
+        return self.needed - self.objective.gain(chosen.points)
 
 
 def _narrowest(group: Group, family: Family) -> float:
@@ -163,8 +192,9 @@ def gain_bound(
     bound, by = _pooled_gain(joint, slope, objective, constraint, achieved), "pooled ROC"
     if bound > achieved + 1e-9 and np.isfinite(slope) and is_small(joint):  # the program's own precision
         steps = [steps_of(member, slope) for member in joint.members]
-        exact = objective.gain(best_mixed(joint, steps, objective, constraint))
-        bound, by = min(bound, exact), "linear program"
+        with suppress(SolverError):  # scores or weights that differ by many powers of ten; the pooled ROC will do
+            exact = objective.gain(best_mixed(joint, steps, objective, constraint)) + _PRECISE
+            bound, by = (exact, "linear program") if exact < bound else (bound, by)
     return max(bound, achieved), by
 
 
@@ -176,7 +206,9 @@ def slope_bound(group: Group, point: Point, *, achieved: float, small: bool) -> 
     """
     bound = pooled_slope_bound(group, point, achieved)
     if small and not achieved <= bound * (1 + 1e-9):
-        bound = max(bound, gentlest_steps(group, point)[1])
+        with suppress(SolverError):  # scores or weights that differ by many powers of ten; the pooled ROC will do
+            about = achieved if 0 < achieved < np.inf else None
+            bound = max(bound, gentlest_steps(group, point, at_least=bound, about=about)[1])
     return min(bound, achieved)
 
 

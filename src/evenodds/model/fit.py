@@ -26,7 +26,7 @@ from evenodds.model.mix import gentlest_mix
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.pooling import pool_together
-from evenodds.model.reach import reach_inside, reach_of
+from evenodds.model.reach import ON_CURVE, reach_inside, reach_of
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
 from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path
@@ -238,6 +238,9 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
 
 def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float) -> Curve | None:
     """The linear program's gentlest curve through a point."""
+    sign = 1.0 if joint.orientation == "positive" else -1.0
+    if abs(point.tpr - point.fpr) <= ON_CURVE:
+        return Curve("optimal", -sign * np.inf, sign * np.inf, point.tpr, orientation=joint.orientation)
     try:
         odds, _ = gentlest_steps(member, point)
     except SolverError:
@@ -245,7 +248,6 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
         middle = (point.fpr + point.tpr) / 2
         nearer = Point(*(rate + 1e-9 * (middle - rate) for rate in (point.fpr, point.tpr)))
         odds, _ = gentlest_steps(member, nearer)
-    sign = 1.0 if joint.orientation == "positive" else -1.0
     found = Curve.through(sign * member.scores, odds, orientation=joint.orientation)
     return found if found.lipschitz <= slope * (1 + _PROGRAM) else None
 

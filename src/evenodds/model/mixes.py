@@ -9,13 +9,14 @@ that every other answer is measured by.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.program import LinearProgram
+from evenodds.geometry.program import LinearProgram, SolverError
 from evenodds.model.goals import Constraint, Objective
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
@@ -25,6 +26,8 @@ __all__ = ["Steps", "best_mixed", "gentlest_steps", "steps_of"]
 
 
 _ENOUGH_SUPPORTS = 60
+_PRECISE = 1e-9  # how far a rate in a program may be off
+_FAIR, _UNFAIR = 10.0, 1e4  # a slope between these, in its units, needs no better ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,23 +126,36 @@ def _farthest(
     return [Point(float(m @ s.fpr), float(m @ s.tpr)) for m, s in zip(mixed, steps, strict=True)]
 
 
-def gentlest_steps(group: Group, point: Point) -> tuple[Floats, float]:
-    """Odds at the group's scores that meet a point with the least slope of all rising odds, and that slope."""
+def gentlest_steps(
+    group: Group, point: Point, *, at_least: float = 0.0, about: float | None = None
+) -> tuple[Floats, float]:
+    """Odds at the group's scores that meet a point with the least slope of all rising odds, and that slope.
+
+    The slope is what is proven: less what the program's own precision may have added. `at_least` is a slope that is
+    known to be no more than the least: gaps over which it leads from 0 to 1 bind nothing, and need no rows. `about` is
+    a guess, in whose units the program is written.
+    """
     steps = steps_of(group, np.inf)
     n = steps.cap.size
     own = np.arange(n)
     gaps = np.diff(group.scores)
-    unit = float(gaps.min()) if gaps.size else 1.0  # the last column is the slope, in units that keep rows near 1
+    guess = about or (1 / float(gaps.min()) if gaps.size else 1.0)
     program = LinearProgram(np.append(np.zeros(n), -1.0), np.zeros(n + 1), np.append(steps.cap, np.inf))
-    if gaps.size:
-        rows = np.column_stack([own[1:], np.full(n - 1, n)])
-        program.at_most(rows, np.column_stack([np.ones(n - 1), -gaps / unit]), np.zeros(n - 1))
+    binding = np.flatnonzero(gaps * at_least < 1)
+    if binding.size:
+        rows = np.column_stack([own[1:][binding], np.full(binding.size, n)])
+        values = np.column_stack([np.ones(binding.size), -gaps[binding] * guess])
+        program.at_most(rows, values, np.zeros(binding.size))
     program.at_most([own], [np.ones(n)], [1.0])
     program.equal([own, own], [steps.fpr, steps.tpr], [point.fpr, point.tpr])
     answer = program.solve()
+    slope = -answer.value * guess
+    if not (about or _FAIR / _UNFAIR <= -answer.value <= _FAIR or slope <= 0):
+        with suppress(SolverError):  # rounding has other ways there
+            return gentlest_steps(group, point, at_least=at_least, about=slope)  # in units that suit it better
     step = _exact(np.clip(answer.x[:n], 0, None), steps, point)
     odds = np.minimum(np.cumsum(step), 1.0)
-    return odds, -answer.value / unit
+    return odds, max(slope - _PRECISE * guess * float(np.abs(answer.prices).sum()), at_least)
 
 
 def _exact(step: Floats, steps: Steps, point: Point) -> Floats:

@@ -227,7 +227,9 @@ def widest_ramp(group: Group, point: Point) -> tuple[float, float] | None:
 
 def _searched_bound(group: Group, point: Point, achieved: float) -> float:
     """The bound by a search that cannot be lost."""
-    gaps = np.inf if group.is_large else 4 / float(np.diff(group.scores).min())  # steeper ones trace the ROC itself
+    if np.isinf(group.least_gap):
+        return 0.0  # one score: all there is are lotteries
+    gaps = np.inf if group.is_large else 4 / group.least_gap  # steeper ones trace the ROC itself
     steep = np.log(min(achieved, gaps))
     if np.isinf(steep):
         return 0.0  # nothing is proven

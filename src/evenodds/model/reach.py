@@ -92,7 +92,8 @@ class Reach:
     @cached_property
     def _points(self) -> Floats:
         """Of all traces, in one array of shape (2, n)."""
-        return np.clip(np.concatenate([np.zeros((2, 0)), *(trace.rates for trace in self.traces)], axis=1), 0.0, 1.0)
+        every = np.concatenate([np.zeros((2, 0)), *(trace.rates for trace in self.traces)], axis=1)
+        return np.asarray(np.clip(every, 0.0, 1.0))
 
     @cached_property
     def _upper(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
@@ -255,7 +256,7 @@ def reach_inside(group: Group, family: Family, slope: float, inside: tuple[float
     scores = some_scores(group, _FEW_INSIDE)
     traces = []
     for p in family.p_grid(_INSIDE_P).tolist():
-        least = least_width(group, family, slope, p)
+        least = max(least_width(group, family, slope, p), _PLACES * float(np.spacing(max(abs(lo), abs(hi)))))
         if least > (hi - lo) * (1 + 1e-12):
             continue
         for width in np.geomspace(least, hi - lo, _INSIDE_WIDTHS).tolist() if least < hi - lo else [hi - lo]:

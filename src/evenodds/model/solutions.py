@@ -43,6 +43,7 @@ _QUICK = 1e-9
 _ROUGHLY = 0.05  # of a width: where a curve is put first to see whether it reaches
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
+_FLAT = 1e12  # times the score range: a width that is as good as none
 _WIDEST = 4.0  # times the score range: where the search starts unless something is proven
 
 
@@ -424,6 +425,8 @@ class Meeting:
         # Up: widen until the curve is so flat that its TPR falls short of t*.
         while rising.size:
             t0_wide[rising], right, reached = look(wide[rising], rising)
+            # A curve that is flat for all that matters reaches the diagonal alone, and the point is as good as there.
+            reached &= wide[rising] < _FLAT * np.maximum(self._highest - self._lowest, floor[rising])
             rising = rising[reached]
             narrow[rising], t0_narrow[rising] = wide[rising], right[reached]
             wide[rising] *= 4
