@@ -442,14 +442,14 @@ def test_bad_data_is_one_clear_line(run, tmp_path, words, file, expected):
     [
         (lambda text: text[: len(text) // 2], "is not JSON, or was cut off"),
         (lambda text: text.replace('"p": 0.5', '"p": 0.4', 1), "was changed since it was saved"),
-        (lambda text: text.replace('"version": 1', '"version": 2'), "has version 2; this evenodds reads up to 1"),
+        (lambda text: text.replace('"version": 2', '"version": 3'), "has version 3; this evenodds reads up to 2"),
         (lambda text: text.replace("evenodds/policy", "else"), "is not a policy"),
         (lambda _: "[]", "is not a policy"),
         (lambda _: "\udcff", "is not JSON"),
         (lambda _: "", "is not JSON"),
         (lambda text: text.replace('"tolerance": 0.0', '"tolerance": NaN'), "NaN is no number"),
         (lambda _: "[" * 200_000, "is not JSON, or was cut off"),
-        (lambda text: text.replace('"version": 1', f'"version": {"9" * 5000}'), "is not JSON, or was cut off"),
+        (lambda text: text.replace('"version": 2', f'"version": {"9" * 5000}'), "is not JSON, or was cut off"),
         (lambda text: text.replace('"group": "white"', r'"group": "\ud800"'), "is not JSON, or was cut off"),
     ],
 )

@@ -106,7 +106,7 @@ goal_options = _together(
         "--curve",
         default="linear",
         show_default=True,
-        shell_complete=_words("evenodds.model.curves.FAMILIES"),
+        shell_complete=_words("evenodds.model.families.FAMILIES"),
         help="The family: linear, quadratic, cubic, quartic, fixed or optimal.",
     ),
 )
