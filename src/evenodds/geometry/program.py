@@ -13,8 +13,9 @@ from evenodds.geometry.pieces import Floats
 __all__ = ["Answer", "LinearProgram", "SolverError"]
 
 _NUMERICAL_TROUBLE = 4  # scipy's number for it
-_WAYS = (("highs", True), ("highs-ds", False), ("highs-ipm", True))  # the next is tried where one has trouble
 _TOLERANCE = 1e-10  # the tightest that HiGHS takes, for violated rows and for reduced costs
+# Where one way has trouble the next is tried, the last with HiGHS's own tolerance.
+_WAYS = (("highs", True, _TOLERANCE), ("highs-ds", False, _TOLERANCE), ("highs-ipm", True, 1e-7))
 
 
 class SolverError(EvenoddsError):
@@ -74,7 +75,7 @@ class LinearProgram:
         from scipy.optimize import linprog  # noqa: PLC0415  0.5 s that importing us must not cost
 
         rows = {kind: self._matrix(kind) for kind in self._blocks}
-        for method, presolve in _WAYS:
+        for method, presolve, tolerance in _WAYS:
             result = linprog(
                 -self.objective,
                 A_ub=rows["at_most"][0],
@@ -84,8 +85,8 @@ class LinearProgram:
                 bounds=np.column_stack([self.lo, self.hi]),
                 method=method,
                 options={
-                    "primal_feasibility_tolerance": _TOLERANCE,
-                    "dual_feasibility_tolerance": _TOLERANCE,
+                    "primal_feasibility_tolerance": tolerance,
+                    "dual_feasibility_tolerance": tolerance,
                     "presolve": presolve,
                 },
             )

@@ -170,10 +170,7 @@ class _Shortfall:
 
 def _narrowest(group: Group, family: Family) -> float:
     """The width below which a curve gains nothing by being narrower."""
-    if family.has_path:
-        least = least_width(group, family, np.inf)
-        return max(least, min(group.least_gap, group.ends[1] - group.ends[0])) or 1.0
-    return float(np.diff(group.scores).min(initial=1.0))
+    return least_width(group, family, np.inf) if family.has_path else min(group.least_gap, 1.0)
 
 
 def is_small(joint: JointDistribution) -> bool:

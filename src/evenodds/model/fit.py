@@ -26,7 +26,7 @@ from evenodds.model.mix import gentlest_mix
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.pooling import pool_together
-from evenodds.model.reach import ON_CURVE, reach_inside, reach_of
+from evenodds.model.reach import reach_inside, reach_of
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
 from evenodds.model.roc import Point, roc_of
 from evenodds.model.solutions import Meeting, Path
@@ -36,6 +36,7 @@ __all__ = ["SMALL_GROUP", "Solutions", "fit", "fitted_curves", "solutions", "wea
 
 _MATERIAL = 1e-8  # a residual that rounding alone does not explain
 _BROKEN = 1e-6  # a promise that is missed by more is broken
+_ON_DIAGONAL = 1e-9  # rates that a linear program chose are the same if they differ by less
 _PROGRAM = 1e-6  # a linear program's own tolerance of slopes
 SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
@@ -156,7 +157,10 @@ def _solve(joint: JointDistribution, request: Request) -> _Solved:
     if len(found) < len(curves):
         raise UnreachableError(_why_not(joint, request, chosen, curves.index(None)))
     moved = tuple(curve.moved(moved_by) if moved_by else curve for curve in found)
-    slope = request.budget.slope if isinstance(request.budget, (SlopeBudget, GivenPoint)) else chosen.slope
+    if isinstance(request.budget, (SlopeBudget, GivenPoint)):
+        slope = request.budget.slope
+    else:  # what was found, with what rounding added
+        slope = max(chosen.slope, *(curve.lipschitz for curve in found))
     return _Solved(request, joint, goal, slope, chosen.points, moved, gain)
 
 
@@ -239,8 +243,9 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
 def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float) -> Curve | None:
     """The linear program's gentlest curve through a point."""
     sign = 1.0 if joint.orientation == "positive" else -1.0
-    if abs(point.tpr - point.fpr) <= ON_CURVE:
-        return Curve("optimal", -sign * np.inf, sign * np.inf, point.tpr, orientation=joint.orientation)
+    if abs(point.tpr - point.fpr) <= _ON_DIAGONAL:
+        lottery = (point.fpr + point.tpr) / 2
+        return Curve("optimal", -sign * np.inf, sign * np.inf, lottery, orientation=joint.orientation)
     try:
         odds, _ = gentlest_steps(member, point)
     except SolverError:
@@ -249,7 +254,9 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
         nearer = Point(*(rate + 1e-9 * (middle - rate) for rate in (point.fpr, point.tpr)))
         odds, _ = gentlest_steps(member, nearer)
     found = Curve.through(sign * member.scores, odds, orientation=joint.orientation)
-    return found if found.lipschitz <= slope * (1 + _PROGRAM) else None
+    # Between neighbouring scores odds are known to the program's precision, which a very gentle slope does not exceed.
+    noise = _ON_DIAGONAL / member.least_gap
+    return found if found.lipschitz <= slope * (1 + _PROGRAM) + noise else None
 
 
 def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:
@@ -345,7 +352,7 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
         broken.append(f"{certificate.loss:.6g} of the objective is lost, more than max_loss={request.budget.loss:g}")
     if certificate.difference > request.constraint.tolerance + _BROKEN:
         broken.append(
-            f"rates differ by {certificate.difference:.3g} between groups, more than "
+            f"rates differ by {certificate.difference:.6g} between groups, more than "
             f"tolerance={request.constraint.tolerance:g}"
         )
     if broken:

@@ -137,6 +137,8 @@ def _crossings(reach: Reach, point: Point) -> list[Parts]:
     The line from a vertex through the point crosses the blurred ROC beyond it. Which crossing makes the gentlest mix is
     estimated for all of them together; where the curve stands exactly is then a root.
     """
+    if (reach.traces[0].t0 == reach.traces[0].t1).all():
+        return []  # thresholds stand where the scores are
     at = np.array([[point.fpr], [point.tpr]])
     vertices = reach.border
     own = np.array([(v.t0, v.t1, v.p) for v in vertices]).T

@@ -189,7 +189,7 @@ class Reach:
         gaps = {gap for at in around for gap in (at - 1, at) if 0 <= gap < trace.t0.size - 1}
         more = [np.linspace(trace.t0[gap], trace.t0[gap + 1], _FINER + 1)[1:-1] for gap in gaps]
         t0 = np.setdiff1d(np.concatenate([np.zeros(0), *more]), trace.t0)
-        new = _trace(self.group, self.family, t0, t0 + float(np.max(trace.t1 - trace.t0)), trace.p)
+        new = _trace(self.group, self.family, t0, np.interp(t0, trace.t0[::-1], trace.t1[::-1]), trace.p)
         order = np.argsort(-np.concatenate([trace.t0, new.t0]), kind="stable")
         return Trace(
             trace.p,
@@ -212,7 +212,7 @@ def reach_of(group: Group, family: Family, slope: float, *, roughly: bool = Fals
     if np.isinf(slope):
         return _unlimited(group, family)
     width = least_width(group, family, slope)
-    if width <= group.least_gap:
+    if width <= group.least_gap and group.least_gap > _PLACES * np.spacing(max(map(abs, group.ends))):
         # A curve that ends at one score and begins above the next lower one is the threshold.
         roc = roc_of(group)
         t0, t1 = np.append(roc.scores[0], roc.scores - width), np.append(roc.scores[0] + width, roc.scores)
@@ -264,21 +264,19 @@ def reach_inside(group: Group, family: Family, slope: float, inside: tuple[float
             t0, t1 = kinks(group.scores if narrow else scores, width)
             within = (t0 >= lo) & (t1 <= hi)
             t0, t1 = np.concatenate([[hi - width], t0[within], [lo]]), np.concatenate([[hi], t1[within], [lo + width]])
-            traced = _trace(group, family, np.maximum(t0, lo), np.minimum(t1, hi), p)
-            traces.append(replace(traced, is_exact=False))
+            traces.append(replace(_trace(group, family, t0, t1, p), is_exact=False))
     return Reach(group, family, tuple(traces), rising=False)
 
 
 def least_width(group: Group, family: Family, slope: float, p: float = 0.5) -> float:
-    """The width of a curve with this slope; no less than floating-point numbers can place.
+    """The width of a curve with this slope, or one that is as good as narrower ones.
 
-    A wider curve is gentler, so what it reaches is within the budget too.
+    A curve that fits into every gap between scores is a threshold. A wider curve is gentler, so what it reaches is
+    within the budget too.
     """
     lo, hi = group.ends
-    place = float(np.spacing(max(abs(lo), abs(hi))))
-    least = max(_NARROW * (hi - lo), _PLACES * place)
-    # Rounded thresholds must not make a curve steeper than it may be.
-    return max(float(family.unit_slope(p)) / slope + 4 * place, least)
+    enough = _NARROW * (hi - lo) if group.is_large else min(group.least_gap, max(hi - lo, 1.0)) / 2
+    return max(float(family.unit_slope(p)) / slope, enough)
 
 
 def is_sparse(group: Group, family: Family, width: float) -> bool:
@@ -296,14 +294,20 @@ def some_scores(group: Group, count: int) -> Floats:
 
 
 def kinks(scores: Floats, width: float) -> tuple[Floats, Floats]:
-    """The thresholds of curves, falling, of which either end meets one of the scores."""
-    t0, t1 = np.concatenate([scores, scores - width]), np.concatenate([scores + width, scores])
+    """The thresholds of curves, falling, of which either end meets one of the scores.
+
+    Where floating-point numbers are too far apart for the width, curves are as much wider as it takes; and everywhere
+    by so little that rounding makes none of them steeper.
+    """
+    place = np.spacing(np.abs(scores) + width)
+    room = np.maximum(width + 4 * place, _PLACES * place)
+    t0, t1 = np.concatenate([scores, scores - room]), np.concatenate([scores + room, scores])
     _, first = np.unique(t0, return_index=True)
     return t0[first[::-1]], t1[first[::-1]]
 
 
 def _trace(group: Group, family: Family, t0: Floats, t1: Floats, p: float) -> Trace:
-    width = float(np.max(t1 - t0, initial=0.0))
+    width = float(np.min(t1 - t0, initial=np.inf))
     return Trace(p, t0, t1, _rates(group, family, t0, t1, p), is_exact=not is_sparse(group, family, width))
 
 

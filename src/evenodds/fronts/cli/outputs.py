@@ -18,9 +18,8 @@ def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
     """Refuse to write over what is read, twice to one file, or where nothing can be, before any work is done."""
     taken = {os.path.realpath(read): f"{read} is what is read." for read in inputs if read != "-"}
     for option, output in outputs.items():
-        if not output or output == "-":
+        if not output or output == "-" or _place(output) is None:
             continue
-        _place(output)
         place = os.path.realpath(output)
         if place in taken:
             msg = f"{taken[place]} Hint: choose another file for {option}."
@@ -59,18 +58,18 @@ def _place(path: str) -> Path | None:
 def placed(path: str) -> Iterator[Path]:
     """Where to write so that the file takes its place when it is whole; an error leaves what was there before."""
     place = _place(path)
-    part = Path(path) if place is None else place.with_name(f".evenodds.{os.getpid()}.part")  # moved in one step
+    # Beside it, so that it is moved in one step; by chance, since containers that share a folder may share numbers.
+    part = Path(path) if place is None else place.with_name(f".evenodds.{os.urandom(8).hex()}.part")
     try:
         if place is None:
             yield part
             return
+        part.touch()
         if place.exists():
+            shutil.copymode(place, part)  # first, so that nobody reads what they may not
             with place.open("ab"):
                 pass  # a file that may not be written is not replaced either
-        part.touch()
         yield part
-        if place.exists():
-            shutil.copymode(place, part)
         part.replace(place)
     except OSError as error:
         if error.errno is None or str(error.filename) not in {"None", str(part), str(place)}:
