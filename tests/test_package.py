@@ -113,3 +113,26 @@ def test_importing_loads_nothing_heavy_and_a_fit_numpy_only(use, loaded):
 def test_every_public_function_and_class_has_a_docstring():
     for name in eo.__all__:
         assert getattr(eo, name).__doc__, name
+
+
+def test_every_way_in_has_the_options_that_are_declared():
+    """The same names with the same defaults: in Python, for scikit-learn and on the command line."""
+    from evenodds.fronts.cli import commands  # noqa: PLC0415
+    from evenodds.model.options import OPTIONS  # noqa: PLC0415
+
+    declared = {name: option.default for name, option in OPTIONS.items()}
+    assert eo.fit.__kwdefaults__ == declared
+    estimator = eo.CurveOptimizer().get_params()
+    assert {name: estimator[name] for name in declared} == declared
+    for shared in (eo.compare, eo.frontier):
+        some = {name: value for name, value in shared.__kwdefaults__.items() if name in declared}
+        assert some == {name: declared[name] for name in some}
+        assert len(some) >= 4
+    for command in ("fit", "frontier"):
+        given = {option.name: option for option in commands.commands[command].params}
+        for name, default in declared.items():
+            if name in given:
+                shown = given[name].default
+                assert shown == default or (default is None and not shown) or str(shown) == "Sentinel.UNSET", name
+                assert given[name].help == OPTIONS[name].help
+        assert {"constraints", "objective", "tolerance", "curve"} <= set(given)

@@ -61,7 +61,8 @@ def test_points_of_weight_one_need_no_weights(family, n):
     for quick in (False, True):
         fast = split.expectation(family_of(family).layout(t0, t0 + width, 0.5), quick=quick)
         plain = [
-            [family_of(family).layout(a, a + w, 0.5)(points).mean() for points in samples] for a, w in zip(t0, width, strict=True)
+            [family_of(family).layout(a, a + w, 0.5)(points).mean() for points in samples]
+            for a, w in zip(t0, width, strict=True)
         ]
         assert np.abs(fast - plain).max() < 1e-13
 

@@ -216,7 +216,7 @@ def test_points_in_a_dent_of_a_roc_are_met_by_mixes(family, below):
         assert _residual(policy.curves["a"], joint.members[0], point) <= 1e-12
         if family != "fixed" and below <= 1e-9:  # farther below, a wide curve may fill the dent by itself
             assert policy.certificate.mixes == ("a",)
-            assert "A mix of two curves: a." in str(policy.certificate)
+            assert "A mix of two curves: 'a'." in str(policy.certificate)
 
 
 def test_hull_points_over_a_dent_are_met_by_fixed_curves():

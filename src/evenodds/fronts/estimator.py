@@ -18,6 +18,7 @@ from evenodds.model.fit import fit
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, Orientation
 from evenodds.model.keys import GroupLike
+from evenodds.model.options import OPTIONS
 from evenodds.model.request import TargetLike
 from evenodds.uses.draw import draw
 
@@ -174,18 +175,8 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             orientation=self.orientation,
             resolution=self.resolution,
         )
-        self.policy_ = fit(
-            joint,
-            constraints=self.constraints,
-            objective=self.objective,
-            tolerance=tolerance,
-            curve=self.curve,
-            criterion=self.criterion,
-            max_slope=self.max_slope,
-            max_loss=self.max_loss,
-            target=self.target,
-            keep_individual_odds=self.keep_individual_odds,
-        )
+        options = {name: getattr(self, name) for name in OPTIONS} | {"tolerance": tolerance}
+        self.policy_ = fit(joint, **options)
         return self
 
     def predict_proba(self, X: Any, *, sensitive_features: GroupLike = None) -> Floats:  # noqa: N803

@@ -143,10 +143,10 @@ class Certificate:
             f"{self.loss:.2g} is given up."
         )
         if self.mixes:
-            who = ", ".join(self.mixes)
+            within = "" if np.isinf(self.max_slope) else " within the slope budget"
             lines.append(
-                f"A mix of two curves: {who}. No single curve of the family was found that meets the point within the "
-                "budget; a mix of two rises, and is as gentle and as smooth."
+                f"A mix of two curves: {', '.join(map(repr, self.mixes))}. No single curve of the family was found that "
+                f"meets the point{within}."
             )
         slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
         told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)

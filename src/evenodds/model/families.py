@@ -149,7 +149,7 @@ class _Halves(Family):
         array([1.5, 4.5])
         """
         at = np.asarray(p, dtype=np.float64)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return np.asarray(self.half_slope * np.maximum(at / (1 - at), (1 - at) / at))
 
     def layout(self, t0: ArrayLike, t1: ArrayLike, p: ArrayLike) -> Pieces:

@@ -37,7 +37,6 @@ __all__ = ["SMALL_GROUP", "Solutions", "fit", "fitted_curves", "solutions", "wea
 _MATERIAL = 1e-8  # a residual that rounding alone does not explain
 _BROKEN = 1e-6  # a promise that is missed by more is broken
 _ON_DIAGONAL = 1e-9  # rates that a linear program chose are the same if they differ by less
-_PROGRAM = 1e-6  # a linear program's own tolerance of slopes
 SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
 
@@ -160,7 +159,7 @@ def _solve(joint: JointDistribution, request: Request) -> _Solved:
     if isinstance(request.budget, (SlopeBudget, GivenPoint)):
         slope = request.budget.slope
     else:  # what was found, with what rounding added
-        slope = max(chosen.slope, *(curve.lipschitz for curve in found))
+        slope = max(chosen.slope, *(curve.lipschitz for curve in moved))
     return _Solved(request, joint, goal, slope, chosen.points, moved, gain)
 
 
@@ -253,10 +252,11 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
         middle = (point.fpr + point.tpr) / 2
         nearer = Point(*(rate + 1e-9 * (middle - rate) for rate in (point.fpr, point.tpr)))
         odds, _ = gentlest_steps(member, nearer)
-    found = Curve.through(sign * member.scores, odds, orientation=joint.orientation)
-    # Between neighbouring scores odds are known to the program's precision, which a very gentle slope does not exceed.
-    noise = _ON_DIAGONAL / member.least_gap
-    return found if found.lipschitz <= slope * (1 + _PROGRAM) + noise else None
+    # Odds are known to the program's precision; over a narrow gap that alone may be steeper than allowed.
+    gentle = odds[0] + np.append(0.0, np.cumsum(np.minimum(np.diff(odds), slope * np.diff(member.scores))))
+    if np.abs(gentle - odds).max() > _MATERIAL:
+        return None
+    return Curve.through(sign * member.scores, gentle, orientation=joint.orientation)
 
 
 def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:

@@ -153,7 +153,7 @@ def stability(
     >>> import evenodds as eo
     >>> found = eo.stability(eo.datasets.compas(), draws=20)
     >>> print(found.difference)
-    0.0423 [0.0216, 0.0819]
+    0.0424 [0.0216, 0.0819]
     >>> print(found.holdout(tolerance=0.1))
     About ... fresh people (African-American, Female ...) let nine of ten audits settle a tolerance of 0.1, ...
     """

@@ -10,7 +10,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from evenodds.errors import DataError, OptionError, did_you_mean
+from evenodds.fronts.cli.blocks import tables_of
 from evenodds.fronts.cli.outputs import placed
-from evenodds.fronts.cli.waiting import interruptible
 from evenodds.progress import tracked
 
 __all__ = ["Source", "sink"]
@@ -39,10 +39,8 @@ _BLOCK = 1 << 22  # bytes of a CSV at a time
 _ROWS = 1 << 16  # rows of a Parquet file at a time
 _DELIMITERS = ";\t|,"
 _OPEN_QUOTE = "Hint: is a quotation mark left open?"
-_LAST = "\x03"  # "end of text", in every column of a row after the last one
 _LONGEST = csv.field_size_limit()  # characters of a column's name
 _PLAINLY = {
-    "straddling object": f"a row is longer than {_BLOCK >> 20} MiB. {_OPEN_QUOTE}",
     "larger than field limit": f"the name of a column is longer than {_LONGEST} characters. {_OPEN_QUOTE}",
     "new-line character": "its lines end in a carriage return alone. Hint: save it with those of Unix or Windows.",
     "codec can't decode": "it is not UTF-8 text. Hint: save it as UTF-8.",
@@ -88,14 +86,11 @@ class Source:
             if sys.stdin is None:
                 msg = "Standard input is closed. Hint: give a file, or pipe one in."
                 raise DataError(msg)
-            if self.format == "csv":
-                with interruptible(sys.stdin.buffer) as stream:
-                    yield stream
-            else:
-                yield io.BytesIO(sys.stdin.buffer.read())  # Parquet and Arrow files are read from their end
+            stream = sys.stdin.buffer
+            # Parquet and Arrow files are read from their end.
+            yield stream if self.format == "csv" else io.BytesIO(stream.read())
         else:
-            waits = not Path(self.path).is_file()
-            with Path(self.path).open("rb") as file, interruptible(file) if waits else nullcontext(file) as stream:
+            with Path(self.path).open("rb") as stream:
                 yield stream
 
     def batches(self, needed: Sequence[str], *, only: bool = False) -> Iterator[pa.Table]:
@@ -182,33 +177,9 @@ class Source:
     def _csv(self, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
         names = self._csv_names(stream)
         self._check(names, needed)
-        options = {
-            "read_options": pa.csv.ReadOptions(column_names=names, block_size=_BLOCK, use_threads=False),
-            # Whether a line break is quoted is looked at, since a block may end at it.
-            "parse_options": pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
-            "convert_options": pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                include_columns=columns,
-                strings_can_be_null=True,
-                null_values=[""],
-                quoted_strings_can_be_null=False,
-                check_utf8=False,  # which is checked for every format, and told with its row
-            ),
-        }
-        reader = pa.csv.open_csv(_CsvRows(stream, self.delimiter.join([_LAST] * len(names))), **options)
         size = None if self.path == "-" else Path(self.path).stat().st_size
-        rows, held = 0, None
-        for batch in tracked(reader, self._doing, total=None if size is None else 1 + size // _BLOCK):
-            if not batch.num_rows:
-                continue
-            if held is not None:
-                yield held
-            held = pa.Table.from_batches([batch])
-            rows += batch.num_rows
-        if held is None or held.slice(held.num_rows - 1).to_pylist()[0] != dict.fromkeys(held.column_names, _LAST):
-            msg = f"a quotation mark is opened in row {rows}, and never closed."
-            raise csv.Error(msg)
-        yield held.slice(0, held.num_rows - 1)
+        blocks = tables_of(stream, names, delimiter=self.delimiter, columns=columns, size=_BLOCK)
+        yield from tracked(blocks, self._doing, total=None if size is None else 1 + size // _BLOCK)
 
     @property
     def _doing(self) -> str:
@@ -235,31 +206,6 @@ class Source:
         for batch in batches:
             table = pa.Table.from_batches([batch])
             yield table if columns is None else table.select(columns)
-
-
-class _CsvRows(io.RawIOBase):
-    """The rows of a CSV for Arrow, and one more, which comes out as it went in only if no quote was open before it.
-
-    Arrow drops a line feed at the start of a block if the one before it ended in a carriage return, even in quotes; so
-    no block ends in one.
-    """
-
-    def __init__(self, stream: BinaryIO, last: str) -> None:
-        self._stream = stream
-        self._held = b""
-        self._last = f"\n{last}\n".encode()
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = _BLOCK, /) -> bytes:
-        """At most `size` bytes; carriage returns at their end wait for the next call."""
-        found = self._held + self._stream.read(max(size - len(self._held), 0))
-        if len(found) < size:  # a row may cross the end of one block, not of two: so the last block is no short one
-            found, self._last = found + self._last, b""
-        given = found[:size].rstrip(b"\r") or found[:size]
-        self._held = found[len(given) :]
-        return given
 
 
 def _delimiter(path: str, given: str | None) -> str:

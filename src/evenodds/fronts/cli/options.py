@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 
 from evenodds.errors import OptionError
+from evenodds.model.options import OPTIONS, Flag, Number, Words
 
 if TYPE_CHECKING:
     from evenodds.model.joint import JointDistribution
@@ -78,22 +79,26 @@ _orientation = click.option(
     shell_complete=_words("evenodds.model.joint.ORIENTATIONS"),
     help="Whether a higher score speaks for a yes (positive) or against it (negative).",
 )
+
+
+def _declared(name: str, **more: Any) -> Option:
+    """An option of a fit, as it is declared for all ways in."""
+    option = OPTIONS[name]
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(option, Flag):
+        return click.option(flag, is_flag=True, help=option.help)
+    if isinstance(option, Words):
+        more |= {"shell_complete": _words(option.where)}
+    elif isinstance(option, Number):
+        more |= {"type": float}
+    shown = option.default is not None
+    return click.option(flag, default=option.default, show_default=shown, help=option.help, **more)
+
+
 goal_options = _together(
     _orientation,
-    click.option(
-        "--constraints",
-        default="equalized_odds",
-        show_default=True,
-        shell_complete=_words("evenodds.model.goals.CONSTRAINTS"),
-        help="What the groups share: equalized_odds, demographic_parity, or true_/false_positive/negative_rate_parity.",
-    ),
-    click.option(
-        "--objective",
-        default="accuracy_score",
-        show_default=True,
-        shell_complete=_words("evenodds.model.goals.OBJECTIVES"),
-        help="What it is best at: accuracy_score, balanced_accuracy_score, closest_to_perfect, or a rate alone.",
-    ),
+    _declared("constraints"),
+    _declared("objective"),
     click.option(
         "--cost",
         nargs=2,
@@ -101,28 +106,16 @@ goal_options = _together(
         metavar="YES NO",
         help="In place of an objective: what a wrong yes and a wrong no cost.",
     ),
-    click.option("--tolerance", type=float, default=0.0, show_default=True, help="The largest difference of a rate."),
-    click.option(
-        "--curve",
-        default="linear",
-        show_default=True,
-        shell_complete=_words("evenodds.model.families.FAMILIES"),
-        help="The family: linear, quadratic, cubic, quartic, fixed or optimal.",
-    ),
+    _declared("tolerance"),
+    _declared("curve"),
 )
 fit_options = _together(
     goal_options,
-    click.option(
-        "--criterion",
-        default="gentlest",
-        show_default=True,
-        shell_complete=_words("evenodds.model.criteria.CRITERIA"),
-        help="Which curve: gentlest, even_slopes, smoothest, robust, fewest_ or even_randomized.",
-    ),
-    click.option("--max-slope", type=float, help="A budget on every group's largest slope."),
-    click.option("--max-loss", type=float, help="How much of the objective may go for gentleness; 0.005 by default."),
-    click.option("--target", metavar="FPR,TPR", help='A point of your own, or "baseline", the paper\'s rule.'),
-    click.option("--keep-individual-odds", is_flag=True, help="Every group's odds run from 0 to 1 within the scores."),
+    _declared("criterion"),
+    _declared("max_slope"),
+    _declared("max_loss"),
+    _declared("target", metavar="FPR,TPR"),
+    _declared("keep_individual_odds"),
 )
 
 
