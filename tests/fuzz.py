@@ -353,10 +353,10 @@ def _against_programs(
     elif math.isinf(budget) or options["curve"] == "optimal":
         if sign * (best - reached) > RATE_ERROR:
             yield f"the objective {reached:.12g} falls short of {best:.12g}"
-    elif options["curve"] == "linear":
-        least = hull_optimum(joint, budget, *asked)
+    else:
+        least = hull_optimum(joint, budget, *asked, options["curve"])
         if sign * (least - reached) > RATE_ERROR:
-            yield f"the objective {reached:.12g} falls short of what mixes of ramps reach, {least:.12g}"
+            yield f"the objective {reached:.12g} falls short of what mixes of the family reach, {least:.12g}"
 
 
 def _loss(options: dict[str, Any], certificate: eo.Certificate, loss: float) -> Iterator[str]:

@@ -238,57 +238,65 @@ def best_mix(
 ) -> float:
     """The best objective when each group mixes its points, each of them up to its cap.
 
-    What is left of a group's weights is a no for everybody. The columns are the weights, group after group, each
-    group's (FPR, TPR), and the least value of each constrained rate.
+    What is left of a group's weights is a no for everybody.
+    """
+    if not goal.is_distance:
+        uphill = -goal.by_rate if goal.smaller_is_better else goal.by_rate
+        return goal.value(_farthest(points, caps, uphill, rates, tolerance))
+    # Wolfe's algorithm for the nearest point of a polytope: what lies farthest towards (0, 1) joins those seen so far,
+    # until nothing lies nearer than the nearest mix of them.
+    perfect, seen = np.array([0.0, 1.0]), [np.zeros(2), np.ones(2)]
+    while True:
+        nearest = min(
+            (_on_segment(perfect, p, q) for p, q in itertools.combinations(seen, 2)),
+            key=lambda point: float(np.hypot(*(point - perfect))),
+        )
+        direction = np.zeros((len(points), 2))
+        direction[0] = perfect - nearest
+        found = _farthest(points, caps, direction, rates, tolerance)[0]
+        if len(seen) > 60 or (found - nearest) @ direction[0] < 1e-13:
+            return float(np.hypot(*(nearest - perfect)))
+        seen.append(found)
+
+
+def _on_segment(point: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The place on a segment that is nearest to a point."""
+    length = float((q - p) @ (q - p))
+    return p + np.clip((point - p) @ (q - p) / length, 0, 1) * (q - p) if length else p
+
+
+def _farthest(
+    points: Sequence[np.ndarray],
+    caps: Sequence[np.ndarray],
+    uphill: np.ndarray,
+    rates: list[np.ndarray],
+    tolerance: float,
+) -> np.ndarray:
+    """The (FPR, TPR) of each group that lie farthest in a direction, of those within the tolerance of each other.
+
+    The columns are the weights, group after group, each group's (FPR, TPR), and the least value of each constrained
+    rate.
     """
     count = len(points)
     sizes = [p.shape[0] for p in points]
     weights, corners = sum(sizes), sum(sizes) + 2 * count
     mixes = hstack([block_diag([p.T for p in points]), -csr_array(np.eye(2 * count)), _nothing(2 * count, len(rates))])
     sums = hstack([block_diag([np.ones((1, n)) for n in sizes]), _nothing(count, 2 * count + len(rates))])
-    above, below = [], []
+    apart = np.zeros((len(rates) * count, corners + len(rates)))
     for k, rows in enumerate(rates):
         for g, row in enumerate(rows):
-            one = np.zeros((1, corners + len(rates)))
-            one[0, weights + 2 * g : weights + 2 * g + 2] = row
-            one[0, corners + k] = -1
-            above.append(one)
-            below.append(-one)
-    apart = [csr_array(row) for row in (*above, *below)]
-    right = np.repeat([tolerance, 0.0], len(above))
+            apart[k * count + g, weights + 2 * g : weights + 2 * g + 2] = row
+            apart[k * count + g, corners + k] = -1
     most = np.concatenate([*caps, np.ones(2 * count + len(rates))])
-    if goal.is_distance:
-        # The nearest point to (0, 1) by cutting planes: the distance is at least what each direction seen so far says.
-        mixes, sums = (hstack([rows, _nothing(rows.shape[0], 1)]) for rows in (mixes, sums))
-        apart = [hstack([row, _nothing(1, 1)]) for row in apart]
-        least = np.append(np.zeros(corners + len(rates)), 1.0)
-        most = np.append(most, 2.0)
-    else:
-        least = np.concatenate([np.zeros(weights), goal.by_rate.ravel(), np.zeros(len(rates))])
-        least = least if goal.smaller_is_better else -least
-    cuts, sides = [], []
-    for _ in range(60):
-        x = solved(
-            least,
-            A_ub=vstack([sums, *apart, *cuts]).tocsr(),
-            b_ub=np.concatenate([np.ones(count), right, sides]),
-            A_eq=mixes.tocsr(),
-            b_eq=np.zeros(2 * count),
-            bounds=np.column_stack([np.zeros(most.size), most]),
-        )
-        found = x[weights:corners].reshape(count, 2)
-        if not goal.is_distance:
-            return goal.value(found)
-        distance = goal.value(found)
-        if distance - x[-1] < 1e-11:
-            return distance
-        direction = np.array([found[0, 0], found[0, 1] - 1]) / distance
-        cut = np.zeros((1, most.size))
-        cut[0, weights : weights + 2] = direction
-        cut[0, -1] = -1
-        cuts.append(csr_array(cut))
-        sides.append(direction[1])
-    return distance
+    x = solved(
+        np.concatenate([np.zeros(weights), -uphill.ravel(), np.zeros(len(rates))]),
+        A_ub=vstack([sums, csr_array(apart), csr_array(-apart)]).tocsr(),
+        b_ub=np.concatenate([np.ones(count), np.repeat([tolerance, 0.0], len(apart))]),
+        A_eq=mixes.tocsr(),
+        b_eq=np.zeros(2 * count),
+        bounds=np.column_stack([np.zeros(most.size), most]),
+    )
+    return x[weights:corners].reshape(count, 2)
 
 
 def _nothing(rows: int, columns: int) -> csr_array:
@@ -301,9 +309,13 @@ def hull_optimum(
     constraint: str = "equalized_odds",
     tolerance: float = 0.0,
     objective: str | eo.Cost = "accuracy_score",
+    family: str = "linear",
 ) -> float:
-    """The best objective when each group mixes ramps of one slope; without a budget, thresholds: nobody can do more."""
-    points = [hull(blurred_points(member, slope)) for member in joint.members]
+    """The best objective when each group mixes symmetric curves of one slope, or, without a budget, thresholds.
+
+    That is what a family must reach at least; without a budget nobody can do more.
+    """
+    points = [hull(blurred_points(member, slope, family)) for member in joint.members]
     caps = [np.ones(p.shape[0]) for p in points]
     return best_mix(points, caps, goal_of(joint, objective), constrained(joint, constraint), tolerance)
 
