@@ -1,8 +1,8 @@
 """The rows of a CSV in blocks, each of which ends where a row does.
 
-Arrow reads blocks too, but in a thread of its own, which must not wait for a pipe while Ctrl-C is pressed; and it drops
-a line feed in quotes where a block ends before it. So blocks are cut here. Where a row ends is guessed by counting
-quotes. Arrow then proves it: one more row is added to the block, and comes out as it went in only if no quote is open.
+Arrow can read blocks too, but in a thread of its own: while that waits for a pipe nobody hears Ctrl-C. It also drops a
+line feed in quotes where a block ends before it. So blocks are cut here. Where a row ends is guessed by counting quotes,
+and proven by Arrow: one more row is added to the block, and comes out as it went in only if no quote is open.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ import pyarrow.csv
 __all__ = ["tables_of"]
 
 _LAST = "\x03"  # "end of text", in every column of the row that is added
-_COLUMNS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+_COLUMNS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)(.*)")
+_OPEN_QUOTE = "Hint: is a quotation mark left open?"
 
 
 def tables_of(
     stream: BinaryIO, names: Sequence[str], *, delimiter: str, columns: Sequence[str] | None, size: int
 ) -> Iterator[pa.Table]:
     """The rows that are left in the stream, as text, about `size` bytes at a time; of some columns, or of all."""
+    pa.enable_signal_handlers(False)  # Arrow's own may make an error of Ctrl-C while a block is parsed
     options = {
         "parse_options": pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         "convert_options": pa.csv.ConvertOptions(
@@ -38,25 +40,34 @@ def tables_of(
     }
     last = delimiter.join([_LAST] * len(names)).encode()
     text, rows = b"", 0
-    while read := stream.read(size):
+    while read := _read(stream, size):
         text += read
         for end in _ends(text):
-            table = _parsed(text[:end] + last, names, options, None)
-            if table is not None:
-                yield table
-                rows += table.num_rows
+            table = _parsed(text[:end] + last, names, options)
+            if isinstance(table, pa.Table) and _is_whole(table):
+                yield table.slice(0, table.num_rows - 1)
+                rows += table.num_rows - 1
                 text = text[end:]
                 break
         else:
             if len(text) > 2 * size:
-                _parsed(text, names, options, rows)  # which may know better
-                msg = f"row {rows + 1} is longer than {size >> 20} MiB. Hint: is a quotation mark left open?"
+                _told(_parsed(text[: text.rfind(b"\n") + 1], names, options), rows)
+                msg = f"row {rows + 1} is longer than {size >> 20} MiB. {_OPEN_QUOTE}"
                 raise csv.Error(msg)
-    table = _parsed(text + b"\n" + last, names, options, rows)
-    if table is None:
-        msg = "a quotation mark is opened in the last row, and never closed."
+    table = _told(_parsed(text + b"\n" + last, names, options), rows)
+    if not _is_whole(table):
+        msg = f"a quotation mark is opened in row {rows + table.num_rows}, and never closed."
         raise csv.Error(msg)
-    yield table
+    yield table.slice(0, table.num_rows - 1)
+
+
+def _read(stream: Any, size: int) -> bytes:
+    """As `stream.read`, which does not hear Ctrl-C between the parts that a pipe gives."""
+    parts = []
+    while size > 0 and (part := stream.read1(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 def _ends(text: bytes) -> Iterator[int]:
@@ -68,28 +79,32 @@ def _ends(text: bytes) -> Iterator[int]:
             if quotes % 2 == odd:
                 yield at + 1
                 break
-            stop = text.rfind(b'"', 0, at)  # up to which all line breaks have as many before them
+            stop = text.rfind(b'"', 0, at)  # all line breaks after it have as many quotes before them
             quotes -= 1
 
 
-def _parsed(text: bytes, names: Sequence[str], options: dict[str, Any], rows: int | None) -> pa.Table | None:
-    """The rows but for the one that was added; None if that is not there.
-
-    What Arrow refuses is told if it is known how many rows came before, and else no more than that it ends wrong.
-    """
+def _parsed(text: bytes, names: Sequence[str], options: dict[str, Any]) -> pa.Table | pa.ArrowInvalid:
+    """The rows of a text, or what Arrow has against them."""
     whole = pa.csv.ReadOptions(column_names=names, block_size=len(text) + 1, use_threads=False)
     try:
-        table = pa.csv.read_csv(pa.BufferReader(text), read_options=whole, **options)
+        return pa.csv.read_csv(pa.BufferReader(text), read_options=whole, **options)
     except pa.ArrowInvalid as reason:
-        if rows is None:
-            return None
-        found = _COLUMNS.search(str(reason))
-        if found is None:
-            raise
-        row, expected, got = map(int, found.groups())
-        msg = f"row {rows + row} has {got} column{'s' * (got > 1)}, and {expected} are expected."
-        raise csv.Error(msg) from None
-    count = table.num_rows - 1
-    if count < 0 or table.slice(count).to_pylist()[0] != dict.fromkeys(table.column_names, _LAST):
-        return None
-    return table.slice(0, count)
+        return reason
+
+
+def _is_whole(table: pa.Table) -> bool:
+    """Whether the row that was added is there."""
+    return bool(table.slice(table.num_rows - 1).to_pylist() == [dict.fromkeys(table.column_names, _LAST)])
+
+
+def _told(table: pa.Table | pa.ArrowInvalid, before: int) -> pa.Table:
+    """The rows, or an error in our words that counts those before them."""
+    if isinstance(table, pa.Table):
+        return table
+    found = _COLUMNS.search(str(table))
+    if found is None:
+        raise table
+    row, expected, got = (int(number) for number in found.groups()[:3])
+    hint = f" {_OPEN_QUOTE}" if found[4].count('"') % 2 else ""
+    msg = f"row {before + row} has {got} column{'s' * (got > 1)}, and {expected} are expected.{hint}"
+    raise csv.Error(msg)

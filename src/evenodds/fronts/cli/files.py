@@ -38,10 +38,10 @@ _ENDINGS = {
 _BLOCK = 1 << 22  # bytes of a CSV at a time
 _ROWS = 1 << 16  # rows of a Parquet file at a time
 _DELIMITERS = ";\t|,"
-_OPEN_QUOTE = "Hint: is a quotation mark left open?"
 _LONGEST = csv.field_size_limit()  # characters of a column's name
 _PLAINLY = {
-    "larger than field limit": f"the name of a column is longer than {_LONGEST} characters. {_OPEN_QUOTE}",
+    "larger than field limit": f"the name of a column is longer than {_LONGEST} characters. "
+    "Hint: is a quotation mark left open?",
     "new-line character": "its lines end in a carriage return alone. Hint: save it with those of Unix or Windows.",
     "codec can't decode": "it is not UTF-8 text. Hint: save it as UTF-8.",
 }  # what the readers say, and what we say instead
