@@ -14,8 +14,9 @@ __all__ = ["Answer", "LinearProgram", "SolverError"]
 
 _NUMERICAL_TROUBLE = 4  # scipy's number for it
 _TOLERANCE = 1e-10  # the tightest that HiGHS takes, for violated rows and for reduced costs
-# Where one way has trouble the next is tried, the last with HiGHS's own tolerance.
-_WAYS = (("highs", True, _TOLERANCE), ("highs-ds", False, _TOLERANCE), ("highs-ipm", True, 1e-7))
+# Where one way has trouble the next is tried, the last with HiGHS's own tolerance. The simplex method alone: the
+# interior point method has been seen not to end.
+_WAYS = ((True, _TOLERANCE), (False, _TOLERANCE), (True, 1e-7))
 
 
 class SolverError(EvenoddsError):
@@ -75,7 +76,7 @@ class LinearProgram:
         from scipy.optimize import linprog  # noqa: PLC0415  0.5 s that importing us must not cost
 
         rows = {kind: self._matrix(kind) for kind in self._blocks}
-        for method, presolve, tolerance in _WAYS:
+        for presolve, tolerance in _WAYS:
             result = linprog(
                 -self.objective,
                 A_ub=rows["at_most"][0],
@@ -83,7 +84,7 @@ class LinearProgram:
                 A_eq=rows["equal"][0],
                 b_eq=rows["equal"][1],
                 bounds=np.column_stack([self.lo, self.hi]),
-                method=method,
+                method="highs-ds",
                 options={
                     "primal_feasibility_tolerance": tolerance,
                     "dual_feasibility_tolerance": tolerance,

@@ -145,8 +145,8 @@ class Certificate:
         if self.mixes:
             within = "" if np.isinf(self.max_slope) else " within the slope budget"
             lines.append(
-                f"A mix of two curves: {', '.join(map(repr, self.mixes))}. No single curve of the family was found that "
-                f"meets the point{within}."
+                f"A mix of two curves: {', '.join(map(repr, self.mixes))}. No single curve of the family was found "
+                f"that meets the point{within}."
             )
         slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
         told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)

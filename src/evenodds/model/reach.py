@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,8 +43,11 @@ _FEW_SCORES = 300  # scores whose kinks make the first vertices of an arc
 _FEW_ROUGHLY = 100  # the same in a first search
 _FEW_RAMPS = 2000  # scores up to which the linear curve's polyline has all its vertices
 _SMOOTH = 500  # scores within a ramp that make the blurred ROC smooth
+_ARC = 16  # places along an arc, over a curve's width
 _FIRST_LOOK = 64  # scores that make the first vertices of a smooth one
 _FINER = 20  # places that are looked at in each gap beside a vertex
+_BELOW = 0.02  # how far below the border a curve may lie whose neighbours are looked at
+_HIGHEST = 3  # so many of them in each trace
 _REFINEMENTS = 2  # each makes the arcs around a point twenty times finer
 _DIRECTLY = 1 << 21  # odds of so many positions and scores are summed one by one
 _FEW_INSIDE = 60  # scores whose kinks count where thresholds are bound
@@ -170,17 +174,25 @@ class Reach:
         raise IndexError(which)
 
     def refined(self, near: Point) -> Reach:
-        """Looked at in more places beside the vertices around a point."""
+        """Looked at in more places where the border around a point may lie a little higher."""
         reach = self
         for _ in range(0 if self.is_exact else _REFINEMENTS):
             fpr, tpr = reach.upper
             at = int(np.clip(np.searchsorted(fpr + tpr, near.fpr + near.tpr), 1, fpr.size - 1))
-            around = set(reach._upper[max(at - 2, 0) : at + 2].tolist())
-            traces, start = [], 0
+            ends = sorted({max(at - 2, 0), at - 1, at, min(at + 1, fpr.size - 1)})
+            normals = np.array([[-(tpr[b] - tpr[a]), fpr[b] - fpr[a]] for a, b in pairwise(ends)])
+            normals /= np.hypot(*normals.T)[:, None]
+            highest = (normals * np.array([[fpr[a], tpr[a]] for a in ends[:-1]])).sum(axis=1)
+            traces = []
             for trace in reach.traces:
-                own = [which - start for which in around if start <= which < start + trace.t0.size]
-                start += trace.t0.size
-                traces.append(trace if trace.is_exact or not own else reach._finer(trace, own))
+                # Beside a point that is highest in the direction of an edge there may be higher ones.
+                below = highest[:, None] - normals @ trace.rates
+                left, right = (np.pad(below, ((0, 0), pad), constant_values=np.inf) for pad in ((1, 0), (0, 1)))
+                rises, falls = left[:, :-1] - below, right[:, 1:] - below
+                local = (rises >= 0) & (falls >= 0) & (rises + falls > 0) & (below <= _BELOW)
+                order = np.argsort(np.where(local, below, np.inf), axis=1)[:, :_HIGHEST]
+                near_by = np.unique(order[np.take_along_axis(local, order, axis=1)])
+                traces.append(trace if trace.is_exact or not near_by.size else reach._finer(trace, near_by.tolist()))
             reach = replace(reach, traces=tuple(traces))
         return reach
 
@@ -223,14 +235,21 @@ def reach_of(group: Group, family: Family, slope: float, *, roughly: bool = Fals
     elif family.is_straight:
         scores = some_scores(group, _FIRST_LOOK)
     else:
-        scores = some_scores(group, _FEW_ROUGHLY if roughly else _FEW_SCORES)
+        scores = _along(group, some_scores(group, _FEW_ROUGHLY if roughly else _FEW_SCORES), width)
     # Of many scores the blurred ROC has no dents to speak of; a first search looks for dents only where that is cheap.
     ladder = not sparse if roughly else group.score_count <= _FEW_RAMPS
     traces = [_rising(_trace(group, family, *kinks(scores, width), 0.5))]
     if ladder:
-        scores = some_scores(group, _FEW_ROUGHLY) if sparse else scores
+        scores = _along(group, some_scores(group, _FEW_ROUGHLY), width) if sparse else scores
         traces += [_rising(_trace(group, family, *kinks(scores, width * wider), 0.5)) for wider in LADDER.tolist()]
     return Reach(group, family, tuple(traces))
+
+
+def _along(group: Group, scores: Floats, width: float) -> Floats:
+    """Scores, and places between them where these are too far apart to follow an arc."""
+    lo, hi = group.ends
+    more = int(np.clip(_ARC * (hi - lo) / width, _ARC, 4 * _ARC))
+    return np.union1d(scores, np.linspace(lo, hi, more))
 
 
 def _rising(trace: Trace) -> Trace:
