@@ -264,8 +264,8 @@ def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: 
     member, point = joint.members[which], chosen.points[which]
     least = slope_bound(member, point, achieved=np.inf, small=is_small(joint))
     return (
-        f"Group {member.key!r} cannot reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
-        f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}: no rising "
+        f"Group {member.key!r} was not found to reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
+        f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}; no rising "
         f"curve does with less than {least:.6g}. Hint: raise max_slope, or let the target be chosen."
     )
 

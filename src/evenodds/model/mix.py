@@ -33,6 +33,7 @@ _CLOSE = 10  # halvings of the last step
 _HELD = 1e-13  # rates are no better known
 _WIDEST = 0.25  # of 1 / score range: the least slope that is looked at where nothing is proven
 _TRIED = 6  # crossings
+_BEYOND = 8  # slopes that are looked at beyond: two parts of one half each may be twice as steep
 
 _NEAR = 0.5  # of a width: so near each other are neighbours on an arc, and not both sides of a dent
 
@@ -56,7 +57,8 @@ def gentlest_mix(
     family : Family
     point : Point
     at_budget : Reach
-        What the group reaches with the budget; the point may lie anywhere in it.
+        What the group reaches with curves that are as steep as the budget; the point may lie anywhere in it, and a
+        little beyond.
     budget : float
         The largest slope; infinite where there is no budget, and then a point on the border is a mix of two thresholds.
     orientation : "positive" or "negative"
@@ -65,9 +67,7 @@ def gentlest_mix(
     """
     group = at_budget.group
     short = at_budget.shortfall(point)
-    if short > ON_CURVE:
-        return None
-    if np.isinf(budget) and inside is None and short >= -ON_CURVE:
+    if np.isinf(budget) and inside is None and abs(short) <= ON_CURVE:
         return _curve(family, at_budget.edge(point), orientation)
 
     def reach(slope: float) -> Reach:
@@ -75,11 +75,26 @@ def gentlest_mix(
             return reach_inside(group, family, slope, inside)
         return reach_of(group, family, slope).refined(point)
 
-    found = _first_that_holds(reach, at_budget, point, budget, _least_slope(group, family, point))
-    candidates = [_on_border(found, point), _neighbours_as_one(found, point, inside), *_crossings(found, point)]
-    curves = [_curve(family, parts, orientation) for parts in candidates if parts is not None]
-    curves = [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
+    # Parts that do not overlap add up to less than either, so they may be steeper than the mix shall be.
+    steepest, widest = (budget, at_budget) if short <= ON_CURVE else (2 * budget, reach(2 * budget))
+    if widest.shortfall(point) > ON_CURVE:
+        return None
+    slope, found = _first_that_holds(reach, widest, point, steepest, _least_slope(group, family, point))
+    curves = _mixes(found, point, budget, orientation, inside)
+    for steeper in slope * _STEP ** np.arange(1, _BEYOND) if np.isfinite(slope) else ():
+        if min((curve.lipschitz for curve in curves), default=np.inf) <= steeper / 2:
+            break
+        found = reach(float(steeper))
+        if found.shortfall(point) <= _HELD:
+            curves += _mixes(found, point, budget, orientation, inside)
     return min(curves, key=lambda curve: curve.lipschitz, default=None)
+
+
+def _mixes(reach: Reach, point: Point, budget: float, orientation: Orientation, inside: Inside) -> list[Curve]:
+    """Mixes of curves of a reach that meet the point within the budget."""
+    candidates = [_on_border(reach, point), _neighbours_as_one(reach, point, inside), *_crossings(reach, point)]
+    curves = (_curve(reach.family, parts, orientation) for parts in candidates if parts is not None)
+    return [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
 
 
 def _least_slope(group: Group, family: Family, point: Point) -> float:
@@ -93,8 +108,8 @@ def _least_slope(group: Group, family: Family, point: Point) -> float:
 
 def _first_that_holds(
     reach: Callable[[float], Reach], at_budget: Reach, point: Point, budget: float, least: float
-) -> Reach:
-    """The gentlest reach found that holds the point."""
+) -> tuple[float, Reach]:
+    """The gentlest slope found whose reach holds the point."""
     slope, step, below = least, _STEP, 0.0
     while slope < min(budget, _STEEPEST):
         found = reach(slope)
@@ -110,7 +125,7 @@ def _first_that_holds(
             slope, found = middle, between
         else:
             below = middle
-    return found
+    return slope, found
 
 
 def _on_border(reach: Reach, point: Point) -> Parts | None:

@@ -1,8 +1,8 @@
 """The rows of a CSV in blocks, each of which ends where a row does.
 
 Arrow can read blocks too, but in a thread of its own: while that waits for a pipe nobody hears Ctrl-C. It also drops a
-line feed in quotes where a block ends before it. So blocks are cut here. Where a row ends is guessed by counting quotes,
-and proven by Arrow: one more row is added to the block, and comes out as it went in only if no quote is open.
+line feed in quotes where a block ends before it. So blocks are cut here. Where a row ends is guessed by counting
+quotes, and proven by Arrow: one more row is added to the block, and comes out as it went in only if no quote is open.
 """
 
 from __future__ import annotations
@@ -87,9 +87,16 @@ def _parsed(text: bytes, names: Sequence[str], options: dict[str, Any]) -> pa.Ta
     """The rows of a text, or what Arrow has against them."""
     whole = pa.csv.ReadOptions(column_names=names, block_size=len(text) + 1, use_threads=False)
     try:
-        return pa.csv.read_csv(pa.BufferReader(text), read_options=whole, **options)
+        return pa.csv.read_csv(_of_arrow(text), read_options=whole, **options)
     except pa.ArrowInvalid as reason:
         return reason
+
+
+def _of_arrow(text: bytes) -> Any:
+    """A text in Arrow's own memory: its threads may outlive Python, and must not hold anything of it then."""
+    copied = pa.BufferOutputStream()
+    copied.write(text)
+    return pa.BufferReader(copied.getvalue())
 
 
 def _is_whole(table: pa.Table) -> bool:

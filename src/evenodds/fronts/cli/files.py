@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -81,17 +81,23 @@ class Source:
         return "standard input" if self.path == "-" else self.path
 
     @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
-        if self.path == "-":
-            if sys.stdin is None:
-                msg = "Standard input is closed. Hint: give a file, or pipe one in."
-                raise DataError(msg)
-            stream = sys.stdin.buffer
-            # Parquet and Arrow files are read from their end.
-            yield stream if self.format == "csv" else io.BytesIO(stream.read())
-        else:
-            with Path(self.path).open("rb") as stream:
+    def _opened(self) -> Iterator[Any]:
+        if self.path == "-" and sys.stdin is None:
+            msg = "Standard input is closed. Hint: give a file, or pipe one in."
+            raise DataError(msg)
+        if self.format == "csv":
+            with nullcontext(sys.stdin.buffer) if self.path == "-" else Path(self.path).open("rb") as stream:
                 yield stream
+            return
+        # Arrow's own files: its threads may outlive Python, and must not hold anything of it then.
+        if self.path != "-":
+            with pa.OSFile(self.path) as file:
+                yield file
+            return
+        whole = pa.BufferOutputStream()  # Parquet and Arrow files are read from their end
+        while part := sys.stdin.buffer.read1(_BLOCK):  # type: ignore[attr-defined]
+            whole.write(part)
+        yield pa.BufferReader(whole.getvalue())
 
     def batches(self, needed: Sequence[str], *, only: bool = False) -> Iterator[pa.Table]:
         """The table some rows at a time; with `only`, no columns but those that are needed.
@@ -113,7 +119,7 @@ class Source:
         except (pa.ArrowException, UnicodeDecodeError, csv.Error, OSError) as reason:
             if not str(reason):
                 raise
-            first = str(reason).splitlines()[0]
+            first = os.strerror(reason.errno) if getattr(reason, "errno", None) else str(reason).splitlines()[0]
             told = next((words for found, words in _PLAINLY.items() if found in first), first)
             msg = f"{self.name} cannot be read as {self.format}: {told}"
             raise DataError(msg) from None
@@ -185,7 +191,7 @@ class Source:
     def _doing(self) -> str:
         return f"Reading {self.name}"
 
-    def _parquet(self, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
+    def _parquet(self, stream: Any, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
         from pyarrow import parquet  # noqa: PLC0415 heavy
 
         file = parquet.ParquetFile(stream)
@@ -194,7 +200,7 @@ class Source:
         for batch in tracked(rows, self._doing, total=1 + file.metadata.num_rows // _ROWS):
             yield pa.Table.from_batches([batch])
 
-    def _ipc(self, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
+    def _ipc(self, stream: Any, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
         try:
             file = pa.ipc.open_file(stream)
             count = file.num_record_batches
