@@ -9,7 +9,7 @@ import pytest
 
 import evenodds as eo
 from evenodds.model.target import baseline
-from oracles import best_mix, constrained, goal_of, measured, roc_points
+from oracles import best_mix, constrained, goal_of, hull_optimum, lp_optimum, measured, roc_points
 from populations import best_accuracy
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
@@ -113,6 +113,32 @@ def test_an_optimal_curve_far_from_zero_is_the_same_curve(offset, orientation):
         for at in (scores, between):
             assert moved(sign * (at + offset)) == pytest.approx(mine(sign * at), abs=1e-8)
         assert moved.lipschitz == pytest.approx(mine.lipschitz, rel=1e-6)
+
+
+def test_a_small_slope_over_a_wide_gap_is_no_straight_line():
+    """A node is left out where the odds do without it, not where its slope is small beside the steepest."""
+    scores = [0.0, 1.0, 2.0, 1e9]
+    for odds in ([0.0, 0.02, 0.02, 0.026], [0.0, 0.5, 0.5, 0.506], [0.1, 0.1, 0.9, 0.9 + 1e-9]):
+        assert eo.Curve.through(scores, odds)(scores) == pytest.approx(odds, abs=1e-15)
+        mirrored = eo.Curve.through(np.negative(scores), odds, orientation="negative")
+        assert mirrored(np.negative(scores)) == pytest.approx(odds, abs=1e-15)
+
+
+@pytest.mark.parametrize("sentinel", [-1e9, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("family", ["linear", "cubic", "optimal"])
+def test_a_score_far_away_is_a_score(sentinel, family):
+    """Some people's score is mistyped, or stands for unknown: their odds count as all others do."""
+    rng = np.random.default_rng(11)
+    label = rng.random(90) < 0.5
+    score = np.round(rng.normal(1.5 * label, 1), 1)
+    score[::9] = sentinel
+    joint = eo.JointDistribution.from_arrays(score, np.arange(90) % 3, label)
+    for slope in (0.2, 0.5, 2.0):
+        policy = eo.fit(joint, curve=family, max_slope=slope)
+        assert measured(policy, joint).apart("equalized_odds") <= 1e-9
+        best = lp_optimum(joint, slope)
+        least = best if family == "optimal" else hull_optimum(joint, slope, family=family)
+        assert least - 1e-7 <= measured(policy, joint).accuracy <= best + 1e-9
 
 
 def _weights(member):
