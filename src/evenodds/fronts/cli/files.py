@@ -95,7 +95,7 @@ class Source:
                 yield file
             return
         whole = pa.BufferOutputStream()  # Parquet and Arrow files are read from their end
-        while part := sys.stdin.buffer.read1(_BLOCK):  # type: ignore[attr-defined]
+        while part := sys.stdin.buffer.read1(_BLOCK):  # type: ignore[union-attr]
             whole.write(part)
         yield pa.BufferReader(whole.getvalue())
 
@@ -119,7 +119,8 @@ class Source:
         except (pa.ArrowException, UnicodeDecodeError, csv.Error, OSError) as reason:
             if not str(reason):
                 raise
-            first = os.strerror(reason.errno) if getattr(reason, "errno", None) else str(reason).splitlines()[0]
+            refused = reason.errno if isinstance(reason, OSError) else None
+            first = os.strerror(refused) if refused else str(reason).splitlines()[0]
             told = next((words for found, words in _PLAINLY.items() if found in first), first)
             msg = f"{self.name} cannot be read as {self.format}: {told}"
             raise DataError(msg) from None
