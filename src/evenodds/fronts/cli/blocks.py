@@ -74,7 +74,7 @@ def _ends(text: bytes) -> Iterator[int]:
     """Where the last row ends, if quotes are in pairs before it; then, if one quote before it stands for itself."""
     for odd in (0, 1):
         stop, quotes = len(text), text.count(b'"')
-        while (at := text.rfind(b"\n", 0, stop)) >= 0:
+        while stop >= 0 and (at := text.rfind(b"\n", 0, stop)) >= 0:
             quotes -= text.count(b'"', at, stop)
             if quotes % 2 == odd:
                 yield at + 1
