@@ -50,6 +50,7 @@ SLOW = 10.0  # seconds that no fit of a few hundred scores may take
 HOPELESS = 60  # seconds after which it is stopped
 RATE_ERROR = 1e-7  # of rates and losses
 COARSE = 1e-9  # thresholds that are no more exact than this may break a promise, if that is said
+ARC_ERROR = 1e-6  # of the objective where hulls have arcs, which are looked at in places
 GAIN_ERROR = 1e-8  # of the objective against a program's optimum
 SLOPE_ERROR = 1e-6  # relative
 EXACT = 1e-14  # of a program's own rates, where a group's weights leave it room to cheat
@@ -355,7 +356,7 @@ def _against_programs(
             yield f"the objective {reached:.12g} falls short of {best:.12g}"
     else:
         least = hull_optimum(joint, budget, *asked, options["curve"])
-        if sign * (least - reached) > RATE_ERROR:
+        if sign * (least - reached) > (RATE_ERROR if options["curve"] == "linear" else ARC_ERROR):
             yield f"the objective {reached:.12g} falls short of what mixes of the family reach, {least:.12g}"
 
 
