@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
 from data import people
 
 Case = Callable[[dict[str, np.ndarray]], Callable[[], object]]

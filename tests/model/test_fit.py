@@ -70,7 +70,7 @@ def joint():
         ),
         (
             {"max_slope": 0.2, "target": (0.2, 0.45)},
-            r"Group 'a' was not found to reach.*slope at most max_slope=0.2; no rising curve does with less than 0.722222",
+            r"Group .a. was not found to reach.*at most max_slope=0.2; no rising curve does with less than 0.722222",
         ),
         ({"keep_individual_odds": "no"}, r"keep_individual_odds='no' is not allowed. Allowed: True or False"),
         ({"tolerance": True}, r"tolerance=True is not allowed"),
