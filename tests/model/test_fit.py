@@ -176,7 +176,10 @@ def test_scores_far_from_zero_have_the_policy_of_those_near_it(offset, options):
         assert there.certificate.residual <= 1e-12 + room
         assert there.certificate.objective == pytest.approx(here.certificate.objective, abs=1e-9 + room)
         for one, two in zip(there.group_curves, here.group_curves, strict=True):
-            assert one.t0 - offset == pytest.approx(two.t0, abs=1e-6 + 1e3 * room)
+            if one.parts or two.parts:  # the gentlest that was found: of several that are as good, either may be
+                assert one.lipschitz == pytest.approx(two.lipschitz, rel=0.02)
+            else:
+                assert one.t0 - offset == pytest.approx(two.t0, abs=1e-6 + 1e3 * room)
         negative = eo.JointDistribution.from_arrays(-far, group, label, orientation="negative")
         mirrored = eo.fit(negative, **options)
         assert [curve.t0 for curve in mirrored.group_curves] == [-curve.t0 for curve in there.group_curves]

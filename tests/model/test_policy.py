@@ -137,7 +137,7 @@ def test_it_says_what_a_mix_is_made_of(policy):
     joint = eo.datasets.credit_risk()
     mixed = with_mixes(policy, joint, {"white": mix((10, 20), (30, 50))})
     assert "white: mix of two linear curves: 0.62 from 10 to 20, 0.38 from 30 to 50, slope at most 0.062" in str(mixed)
-    assert "A mix of two curves: white" in str(mixed)
+    assert "A mix of two curves: 'white'" in str(mixed)
     assert repr(mixed).startswith("Policy(4 groups, linear, ")
     assert (
         describe(mix((10, 10), (30, 50))) == "mix of two linear curves: 0.62 at 10, 0.38 from 30 to 50, the odds jump"

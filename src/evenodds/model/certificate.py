@@ -144,6 +144,7 @@ class Certificate:
         )
         if self.mixes:
             within = "" if np.isinf(self.max_slope) else " within the slope budget"
+            within += " with thresholds inside the score range" * self.keep_individual_odds
             lines.append(
                 f"A mix of two curves: {', '.join(map(repr, self.mixes))}. No single curve of the family was found "
                 f"that meets the point{within}."

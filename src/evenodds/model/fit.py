@@ -197,7 +197,7 @@ def _chosen_inside(joint: JointDistribution, request: Request, goal: Objective, 
         lost = unlimited - goal.gain(best.points)
         msg = (
             f"keep_individual_odds=True costs {lost:.3g} of {goal.name} at least, more than max_loss={budget.loss:g}. "
-            f"Hint: max_loss={lost * 1.01:.2g}, or give up keep_individual_odds."
+            f"Hint: max_loss={lost * 1.02:.3g}, or give up keep_individual_odds."
         )
         raise UnreachableError(msg)
     return least_slope(joint, family, goal, constraint, unlimited - budget.loss, inside=inside) or best
@@ -253,7 +253,8 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
         nearer = Point(*(rate + 1e-9 * (middle - rate) for rate in (point.fpr, point.tpr)))
         odds, _ = gentlest_steps(member, nearer)
     # Odds are known to the program's precision; over a narrow gap that alone may be steeper than allowed.
-    gentle = odds[0] + np.append(0.0, np.cumsum(np.minimum(np.diff(odds), slope * np.diff(member.scores))))
+    steps = np.minimum(np.diff(odds), slope * np.diff(member.scores))
+    gentle = np.clip(odds[0] + np.append(0.0, np.cumsum(steps)), 0.0, 1.0)
     if np.abs(gentle - odds).max() > _MATERIAL:
         return None
     return Curve.through(sign * member.scores, gentle, orientation=joint.orientation)

@@ -31,6 +31,7 @@ _LONGEST = 4.0
 _STEEPEST = 1e300  # beyond it a step is no number
 _CLOSE = 10  # halvings of the last step
 _HELD = 1e-13  # rates are no better known
+_PROGRAM = 1e-9  # nor are points that a linear program chose
 _WIDEST = 0.25  # of 1 / score range: the least slope that is looked at where nothing is proven
 _TRIED = 6  # crossings
 _BEYOND = 8  # slopes that are looked at beyond: two parts of one half each may be twice as steep
@@ -67,6 +68,7 @@ def gentlest_mix(
     """
     group = at_budget.group
     short = at_budget.shortfall(point)
+    held = ON_CURVE if inside is None else _PROGRAM
     if np.isinf(budget) and inside is None and abs(short) <= ON_CURVE:
         return _curve(family, at_budget.edge(point), orientation)
 
@@ -76,8 +78,8 @@ def gentlest_mix(
         return reach_of(group, family, slope).refined(point)
 
     # Parts that do not overlap add up to less than either, so they may be steeper than the mix shall be.
-    steepest, widest = (budget, at_budget) if short <= ON_CURVE else (2 * budget, reach(2 * budget))
-    if widest.shortfall(point) > ON_CURVE:
+    steepest, widest = (budget, at_budget) if short <= held else (2 * budget, reach(2 * budget))
+    if widest.shortfall(point) > held:
         return None
     slope, found = _first_that_holds(reach, widest, point, steepest, _least_slope(group, family, point))
     curves = _mixes(found, point, budget, orientation, inside)
@@ -87,6 +89,10 @@ def gentlest_mix(
         found = reach(float(steeper))
         if found.shortfall(point) <= _HELD:
             curves += _mixes(found, point, budget, orientation, inside)
+    if not curves and short <= held:
+        # Borders that are almost upright leave no room for a root: the edge beside the point is near enough.
+        nearest = _curve(family, at_budget.edge(point), orientation)
+        curves = [nearest] if nearest.lipschitz <= budget * (1 + 1e-9) else []
     return min(curves, key=lambda curve: curve.lipschitz, default=None)
 
 
@@ -130,7 +136,7 @@ def _first_that_holds(
 
 def _on_border(reach: Reach, point: Point) -> Parts | None:
     """The ends of the edge that the point lies on, if it lies on one."""
-    return reach.edge(point) if abs(reach.shortfall(point)) <= _HELD else None
+    return reach.edge(point) if abs(reach.shortfall(point)) <= (ON_CURVE if reach.rising else _PROGRAM) else None
 
 
 def _neighbours_as_one(reach: Reach, point: Point, inside: Inside) -> Parts | None:

@@ -123,7 +123,8 @@ def _farthest(
                 program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
     answer = program.solve()
     mixed = [answer.x[own] for own in columns]
-    return [Point(float(m @ s.fpr), float(m @ s.tpr)) for m, s in zip(mixed, steps, strict=True)]
+    rates = [np.clip([m @ s.fpr, m @ s.tpr], 0.0, 1.0).tolist() for m, s in zip(mixed, steps, strict=True)]
+    return [Point(fpr, tpr) for fpr, tpr in rates]
 
 
 def gentlest_steps(
@@ -139,7 +140,7 @@ def gentlest_steps(
     n = steps.cap.size
     own = np.arange(n)
     gaps = np.diff(group.scores)
-    guess = about or (1 / float(gaps.min()) if gaps.size else 1.0)
+    guess = about or at_least or (4 / float(gaps.sum()) if gaps.size else 1.0)
     program = LinearProgram(np.append(np.zeros(n), -1.0), np.zeros(n + 1), np.append(steps.cap, np.inf))
     binding = np.flatnonzero(gaps * at_least < 1)
     if binding.size:
@@ -154,7 +155,7 @@ def gentlest_steps(
         with suppress(SolverError):  # rounding has other ways there
             return gentlest_steps(group, point, at_least=at_least, about=slope)  # in units that suit it better
     step = _exact(np.clip(answer.x[:n], 0, None), steps, point)
-    odds = np.minimum(np.cumsum(step), 1.0)
+    odds = np.clip(np.cumsum(step), 0.0, 1.0)
     return odds, max(slope - _PRECISE * guess * float(np.abs(answer.prices).sum()), at_least)
 
 

@@ -10,7 +10,7 @@ from evenodds.geometry.pieces import Floats
 __all__ = ["checked_nodes", "columns_of", "mean_between", "without_straight"]
 
 _NARROW = 1e-300  # below it 1 / width is no number
-_STRAIGHT = 1e-9  # a change of slope, relative to the largest, that is none
+_STRAIGHT = 1e-9  # a change of slope, relative to the larger, that is none; odds so near a line lie on it
 
 
 def columns_of(nodes: object) -> tuple[list[object], list[object]]:
@@ -65,8 +65,18 @@ def _array(name: str, values: object) -> Floats:
 
 def without_straight(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """The nodes at which a line bends; none where all odds are the same."""
-    slope = np.concatenate([[0.0], np.diff(y) / np.diff(x), [0.0]])
-    kept = np.abs(np.diff(slope)) > _STRAIGHT * np.abs(slope).max()
+    if (y == y[0]).all():
+        return x[:0], y[:0]
+    kept = np.ones(x.size, bool)
+    # Beyond the first and the last bend odds stay as they are there.
+    kept[: max(int(np.argmax(y > y[0])) - 1, 0)] = False
+    kept[int(np.argmax(y >= y[-1])) + 1 :] = False
+    inner = np.arange(1, x.size - 1)
+    line = y[inner - 1] + (x[inner] - x[inner - 1]) / (x[inner + 1] - x[inner - 1]) * (y[inner + 1] - y[inner - 1])
+    slope = np.diff(y) / np.diff(x)
+    bends = np.abs(np.diff(slope)) > _STRAIGHT * np.maximum(slope[1:], slope[:-1])
+    # A small slope over a wide gap is one: what counts is whether odds are off the line between their neighbours.
+    kept[inner] &= bends | (np.abs(y[inner] - line) > _STRAIGHT)
     return x[kept], y[kept]
 
 

@@ -145,7 +145,7 @@ class Reach:
             return np.inf  # so gentle a curve does not fit between the scores
         return max(
             _outside(self._points[:, self._upper], point),
-            _outside(-self._points[:, self._lower], Point(-point.fpr, -point.tpr), turned=True),
+            _outside(self._points[:, self._lower] * [[1], [-1]], Point(point.fpr, -point.tpr)),
         )
 
     def edge(self, point: Point) -> tuple[tuple[float, Placed], tuple[float, Placed]]:
@@ -181,7 +181,7 @@ class Reach:
             at = int(np.clip(np.searchsorted(fpr + tpr, near.fpr + near.tpr), 1, fpr.size - 1))
             ends = sorted({max(at - 2, 0), at - 1, at, min(at + 1, fpr.size - 1)})
             normals = np.array([[-(tpr[b] - tpr[a]), fpr[b] - fpr[a]] for a, b in pairwise(ends)])
-            normals /= np.hypot(*normals.T)[:, None]
+            normals /= np.maximum(np.hypot(*normals.T)[:, None], np.finfo(float).tiny)
             highest = (normals * np.array([[fpr[a], tpr[a]] for a in ends[:-1]])).sum(axis=1)
             traces = []
             for trace in reach.traces:
@@ -212,9 +212,9 @@ class Reach:
         )
 
 
-def _outside(border: Floats, point: Point, *, turned: bool = False) -> float:
+def _outside(border: Floats, point: Point) -> float:
     """How far above a concave border from left to right, or beside its ends, a point lies."""
-    x, y = border[:, ::-1] if turned else border
+    x, y = border
     beside = max(x[0] - point.fpr, point.fpr - x[-1])
     return max(float(beside), point.tpr - float(height(x, y, min(max(point.fpr, x[0]), x[-1]))))
 

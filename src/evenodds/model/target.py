@@ -71,7 +71,7 @@ def check_reach(group: str, roc: Roc, point: Point) -> None:
     if point.tpr - top > ON_CURVE:
         msg = (
             f"{where}: at this false positive rate its scores allow a true positive rate of at most {top:.6g}, "
-            f"{point.tpr - top:.3g} less. Hint: target='baseline' takes the point of the group hardest to serve."
+            f"{point.tpr - top:.3g} less. Hint: leave out target=, and the best point that all groups reach is chosen."
         )
         raise UnreachableError(msg)
 

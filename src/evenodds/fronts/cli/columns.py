@@ -56,7 +56,7 @@ def _is_number(text: str) -> bool:
         float(text)
     except ValueError:
         return False
-    return "_" not in text  # which Python would allow
+    return "_" not in text and text.isascii()  # Python would allow these, and digits of other scripts
 
 
 def texts(table: pa.Table, column: str) -> pa.ChunkedArray:

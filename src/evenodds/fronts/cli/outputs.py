@@ -18,7 +18,10 @@ def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
     """Refuse to write over what is read, twice to one file, or where nothing can be, before any work is done."""
     taken = {os.path.realpath(read): f"{read} is what is read." for read in inputs if read != "-"}
     for option, output in outputs.items():
-        if not output or output == "-" or _place(output) is None:
+        if output == "":
+            msg = f"{option} names no file. Hint: give it a name, or leave it out."
+            raise OptionError(msg)
+        if output is None or output == "-" or _place(output) is None:
             continue
         place = os.path.realpath(output)
         if place in taken:
