@@ -119,6 +119,8 @@ def test_an_affine_change_of_the_scores_changes_only_the_scale(case, family, fac
         {"g0": (member.scores * factor + shift, member.negatives, member.positives)}
     )
     assume(moved.members[0].scores.size == member.scores.size)
+    # Rates are known to 1e-15, so a point 1e-11 away from the diagonal leaves its slope open by some percent.
+    assume(abs(point.tpr - point.fpr) < 1e-12 or point.tpr - point.fpr > 1e-7)
     curve = gentlest(Meeting(member, family_of(family), point, "positive")).curve(0)
     other = gentlest(Meeting(moved.members[0], family_of(family), point, "positive")).curve(0)
     assert _residual(other, moved.members[0], point) <= 1e-11
