@@ -140,7 +140,7 @@ def gentlest_steps(
     n = steps.cap.size
     own = np.arange(n)
     gaps = np.diff(group.scores)
-    guess = about or at_least or (4 / float(gaps.sum()) if gaps.size else 1.0)
+    guess = about or (4 / (gaps.size * float(np.median(gaps))) if gaps.size else 1.0)
     program = LinearProgram(np.append(np.zeros(n), -1.0), np.zeros(n + 1), np.append(steps.cap, np.inf))
     binding = np.flatnonzero(gaps * at_least < 1)
     if binding.size:
@@ -149,7 +149,12 @@ def gentlest_steps(
         program.at_most(rows, values, np.zeros(binding.size))
     program.at_most([own], [np.ones(n)], [1.0])
     program.equal([own, own], [steps.fpr, steps.tpr], [point.fpr, point.tpr])
-    answer = program.solve()
+    try:
+        answer = program.solve()
+    except SolverError:
+        if about or not gaps.size:
+            raise
+        return gentlest_steps(group, point, at_least=at_least, about=1 / float(gaps.min()))  # as fine as scores are
     slope = -answer.value * guess
     if not (about or _FAIR / _UNFAIR <= -answer.value <= _FAIR or slope <= 0):
         with suppress(SolverError):  # rounding has other ways there
