@@ -235,7 +235,7 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
         if inside is not None and reach.rising:
             reach = reach_inside(member, family, slope, inside)
         point = chosen.points[i]
-        curves.append(gentlest_mix(family, point, reach, slope, joint.orientation, inside=inside))
+        curves.append(gentlest_mix(point, reach, slope, joint.orientation, inside=inside))
     return curves
 
 
@@ -281,7 +281,7 @@ def _why_not_inside(joint: JointDistribution, curves: Sequence[Curve | None]) ->
 
 def _nothing_in_common(joint: JointDistribution, request: Request, slope: float) -> str:
     """Which group stands in the way of a common point with thresholds inside the score range."""
-    goal, inside = objective_of("balanced_accuracy_score", joint), _upward_range(joint)
+    inside = _upward_range(joint)
     guilty = []
     for left_out in joint.members if len(joint.members) > 1 else ():
         others = replace(joint, members=tuple(m for m in joint.members if m is not left_out))

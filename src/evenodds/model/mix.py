@@ -35,7 +35,6 @@ _PROGRAM = 1e-9  # nor are points that a linear program chose
 _WIDEST = 0.25  # of 1 / score range: the least slope that is looked at where nothing is proven
 _TRIED = 6  # crossings
 _BEYOND = 8  # slopes that are looked at beyond: two parts of one half each may be twice as steep
-
 _NEAR = 0.5  # of a width: so near each other are neighbours on an arc, and not both sides of a dent
 
 Parts = tuple[tuple[float, Placed], tuple[float, Placed]]
@@ -43,19 +42,12 @@ Inside = tuple[float, float] | None
 
 
 def gentlest_mix(
-    family: Family,
-    point: Point,
-    at_budget: Reach,
-    budget: float,
-    orientation: Orientation,
-    *,
-    inside: tuple[float, float] | None = None,
+    point: Point, at_budget: Reach, budget: float, orientation: Orientation, *, inside: Inside = None
 ) -> Curve | None:
     """The gentlest mix found of two curves of a family that meets a point within a slope budget; None if there is none.
 
     Parameters
     ----------
-    family : Family
     point : Point
     at_budget : Reach
         What the group reaches with curves that are as steep as the budget; the point may lie anywhere in it, and a
@@ -66,7 +58,7 @@ def gentlest_mix(
     inside : (lo, hi), optional
         Both thresholds of each curve stay between these scores.
     """
-    group = at_budget.group
+    group, family = at_budget.group, at_budget.family
     short = at_budget.shortfall(point)
     held = ON_CURVE if inside is None else _PROGRAM
     if np.isinf(budget) and inside is None and abs(short) <= ON_CURVE:
