@@ -9,46 +9,30 @@ from evenodds.geometry.pieces import Floats
 
 __all__ = ["concave_hull", "height", "height_before"]
 
-_FEW = 256  # points that are quicker one by one
-_WORTH_IT = 0.95  # share of points left by a pass after which another one does not pay
-
 
 def concave_hull(x: Floats, y: Floats) -> NDArray[np.intp]:
-    """Positions of the vertices of the least concave majorant of points sorted by x, then y.
+    """Positions of the vertices of the border of points above the line from the first to the last, from left to right.
 
-    Andrew's monotone chain, upper half, with the points that lie on an edge left out.
+    The points are sorted by x + y. Seen along the diagonal, u = x + y and v = y - x, the border is the least concave
+    majorant of v over u; its slopes are the isotonic regression of those between neighbours, weighted by their run.
+    The border below the line is that of the points with x and y exchanged.
 
     >>> concave_hull(np.array([0.0, 0.2, 0.5, 1.0]), np.array([0.0, 0.6, 0.7, 1.0]))
     array([0, 1, 3])
     """
-    left = _not_below_neighbours(x, y)
-    kept: list[int] = []
-    xs, ys = x[left].tolist(), y[left].tolist()
-    for i, (xi, yi) in enumerate(zip(xs, ys, strict=True)):
-        while len(kept) > 1:
-            o, a = kept[-2], kept[-1]
-            if (xs[a] - xs[o]) * (yi - ys[o]) < (ys[a] - ys[o]) * (xi - xs[o]):
-                break
-            kept.pop()
-        kept.append(i)
-    return left[kept]
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 slow to load
 
-
-def _not_below_neighbours(x: Floats, y: Floats) -> NDArray[np.intp]:
-    """Drop, many at a time, points on or below the line between their neighbours: no hull has them as vertices.
-
-    Every other point is looked at, so that of two equal neighbours one stays.
-    """
-    left = np.arange(x.size)
-    before = np.inf
-    while _FEW < left.size < _WORTH_IT * before:
-        before = left.size
-        for first in (1, 2):
-            i = np.arange(first, left.size - 1, 2)
-            o, a, b = left[i - 1], left[i], left[i + 1]
-            below = (x[a] - x[o]) * (y[b] - y[o]) >= (y[a] - y[o]) * (x[b] - x[o])
-            left = np.delete(left, i[below])
-    return left
+    u, v = x + y, y - x
+    kept = np.arange(u.size)
+    if not (u[1:] > u[:-1]).all():  # of points at the same place along the diagonal only the highest counts
+        order = np.lexsort((v, u))
+        kept = order[np.append(u[order[1:]] > u[order[:-1]], True)]
+        u, v = u[kept], v[kept]
+    if kept.size < 3:  # noqa: PLR2004 a line has no vertex between its ends
+        return kept
+    run = u[1:] - u[:-1]
+    found = isotonic_regression((v[1:] - v[:-1]) / run, weights=run, increasing=False)
+    return np.asarray(kept[found.blocks])
 
 
 def height(x: Floats, y: Floats, at: ArrayLike) -> Floats:

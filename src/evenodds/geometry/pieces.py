@@ -109,6 +109,11 @@ class Pieces:
             value = value * u + self.coefficients[piece, power]
         return np.asarray(value)
 
+    def among(self, which: slice) -> Pieces:
+        """Some curves of a batch."""
+        parts = (self.lo, self.hi, self.origin, self.scale, self.coefficients)
+        return Pieces(*(part[which] for part in parts), self.closed)
+
     def derivative(self) -> Pieces:
         """The derivative within each piece; jumps between pieces are not part of it."""
         degree = self.coefficients.shape[-1] - 1

@@ -16,12 +16,11 @@ from evenodds.model.goals import Constraint, Objective
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import best_mixed, gentlest_steps, steps_of
-from evenodds.model.pooling import pool_together, pooled_slope_bound, upper_bound
-from evenodds.model.reach import Reach, least_width, reach_inside, reach_of
-from evenodds.model.roc import Point, roc_of
+from evenodds.model.reach import Reach, least_width, reaches_inside, reaches_of, refined
+from evenodds.model.roc import Point
 from evenodds.model.target import best_below_lines, best_points
 
-__all__ = ["Chosen", "best_under", "gain_bound", "is_small", "least_slope", "slope_bound"]
+__all__ = ["Chosen", "best_under", "gain_bound", "least_slope", "slope_bounds"]
 
 SMALL_TABLE = 5000
 """Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
@@ -67,13 +66,13 @@ def best_under(
         found = best_mixed(joint, steps, objective, constraint)
         return Chosen(slope, [_within(member, point) for member, point in zip(joint.members, found, strict=True)])
     if inside is None:
-        reaches = [reach_of(member, family, slope, roughly=roughly) for member in joint.members]
+        reaches = reaches_of(joint.members, joint.stack, family, slope, roughly=roughly)
     else:
-        reaches = [reach_inside(member, family, slope, inside) for member in joint.members]
+        reaches = reaches_inside(joint.members, joint.stack, family, slope, inside)
     exact = roughly or all(reach.is_exact for reach in reaches)
     points = best_points(joint, reaches, objective, constraint) if exact or near is None else near
     for _ in range(0 if exact else _LOOKS):
-        reaches = [reach.refined(point) for reach, point in zip(reaches, points, strict=True)]
+        reaches = refined(reaches, joint.stack, points)
         points = best_points(joint, reaches, objective, constraint)
     return Chosen(slope, points, reaches)
 
@@ -81,7 +80,7 @@ def best_under(
 def _within(group: Group, point: Point) -> Point:
     """A linear program's rounding must not put a point outside."""
     fpr = min(point.fpr, 1.0)
-    return Point(fpr, min(point.tpr, roc_of(group).hull_height(fpr)))
+    return Point(fpr, min(point.tpr, group.roc.hull_height(fpr)))
 
 
 def least_slope(
@@ -195,34 +194,40 @@ def gain_bound(
     return max(bound, achieved), by
 
 
-def slope_bound(group: Group, point: Point, *, achieved: float, small: bool) -> float:
-    """What the slope of no rising curve of this group through this point can fall below.
+def slope_bounds(joint: JointDistribution, points: Sequence[Point], *, achieved: Sequence[float]) -> list[float]:
+    """For each group what the slope of no rising curve through its point can fall below.
 
     The pooled ROC gives a bound in O(n); where it does not prove the achieved slope least, and the table is small, the
     linear program gives the least slope itself.
     """
-    bound = pooled_slope_bound(group, point, achieved)
-    if small and not achieved <= bound * (1 + 1e-9):
-        with suppress(SolverError):  # scores or weights that differ by many powers of ten; the pooled ROC will do
-            about = achieved if 0 < achieved < np.inf else None
-            bound = max(bound, gentlest_steps(group, point, at_least=bound, about=about)[1])
-    return min(bound, achieved)
+    bounds = joint.pooled.slope_bounds(points, achieved)
+    if is_small(joint):
+        for i, (group, point, slope) in enumerate(zip(joint.members, points, achieved, strict=True)):
+            if not slope <= bounds[i] * (1 + 1e-9):
+                bounds[i] = _least_of_all(group, point, slope, bounds[i])
+    return [min(bound, slope) for bound, slope in zip(bounds, achieved, strict=True)]
+
+
+def _least_of_all(group: Group, point: Point, achieved: float, bound: float) -> float:
+    with suppress(SolverError):  # scores or weights that differ by many powers of ten; the pooled ROC will do
+        about = achieved if 0 < achieved < np.inf else None
+        return max(bound, gentlest_steps(group, point, at_least=bound, about=about)[1])
+    return bound
 
 
 def _pooled_gain(
     joint: JointDistribution, slope: float, objective: Objective, constraint: Constraint, achieved: float
 ) -> float:
     """What curves below the pooled ROCs gain at most; sparse bounds are drawn closer around the best points."""
-    pool_together(joint.members)
-    lines = [upper_bound(member, slope) for member in joint.members]
+    lines = joint.pooled.upper_bounds(slope)
     before = np.inf
     for look in range(_LOOKS + 1):
         points = best_below_lines(joint, [line.polyline for line in lines], objective, constraint)
         bound = objective.gain(points)
         # Where the gap has other reasons than how closely the bound is drawn, it will not close.
         settled = before - bound <= _SETTLED * (bound - achieved)
-        if bound <= achieved or settled or look == _LOOKS or not any(line.can_come_closer for line in lines):
+        if bound <= achieved or settled or look == _LOOKS or all(line.is_exact for line in lines):
             break
         before = bound
-        lines = [line.closer(point) for line, point in zip(lines, points, strict=True)]
+        lines = joint.pooled.closer(lines, points)
     return bound

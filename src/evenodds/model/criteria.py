@@ -7,19 +7,20 @@ together. Ties go to the p nearest 1/2, in `fewest_randomized` and `even_randomi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.errors import OptionError
-from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.model.curves import CERTAIN, is_random
 from evenodds.model.families import Family
-from evenodds.model.pooling import is_least_slope
-from evenodds.model.solutions import Meeting, Path
+from evenodds.model.groups import Group
+from evenodds.model.path import Path
+from evenodds.model.search import CurveSearch, where_unit_odds_are
 
 __all__ = [
     "CRITERIA",
@@ -52,6 +53,7 @@ _MANY = 4096  # stretches that are looked at
 _FINEST = 1e-8  # the step in p at which the search ends
 _BESIDE = 1e-3  # a step in p to see whether p = 1/2 is the bottom
 _SETTLED = 3  # rounds without a better p after which it is at a kink
+_HALF = np.array([0.5])  # p of a symmetric curve
 _ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 
 Measure = Callable[[Path], Floats]
@@ -59,13 +61,13 @@ Allowed = Callable[[Path], NDArray[np.bool_]]
 
 
 def chosen_curves(
-    meetings: Sequence[Meeting], criterion: str, *, steepest: float = np.inf, inside: tuple[float, float] | None = None
+    search: CurveSearch, criterion: str, *, steepest: float = np.inf, inside: tuple[float, float] | None = None
 ) -> list[Path | None]:
-    """One curve for each meeting, as a path of one entry; None where no single curve of the family meets the point.
+    """One curve for each group, as a path of one entry; None where no single curve of the family meets the point.
 
     Parameters
     ----------
-    meetings : sequence of Meeting
+    search : CurveSearch
     criterion : str
         One of `CRITERIA`.
     steepest : float
@@ -82,19 +84,18 @@ def chosen_curves(
             ok &= (path.t0 >= inside[0] - room) & (path.t1 <= inside[1] + room)
         return np.asarray(ok)
 
+    groups = len(search.groups)
     if criterion in JOINT_CRITERIA:
-        gentle = [_least(meeting, lambda some: some.lipschitz, steepest, allowed) for meeting in meetings]
-        return _even(meetings, gentle, criterion, steepest, allowed)
+        gentle = _least(search, [_lipschitz] * groups, steepest, allowed)
+        return _even(search, gentle, criterion, steepest, allowed)
     if criterion == "fewest_randomized":
-        return [_fewest(meeting, steepest, allowed) for meeting in meetings]
-    if criterion == "smoothest" and meetings[0].family.smooth_p() is not None:
-        return [_only_smooth(meeting, steepest, allowed) for meeting in meetings]
+        return _fewest(search, steepest, allowed)
+    if criterion == "smoothest" and search.family.smooth_p() is not None:
+        return _only_smooth(search, steepest, allowed)
     prune = criterion == "gentlest" and inside is None
     steps = _DENSE if criterion == "robust" else _FIRST_LOOK  # jagged scores make many valleys of what is summed there
-    return [
-        _least(meeting, _measure(criterion, meeting), steepest, allowed, prune=prune, steps=steps)
-        for meeting in meetings
-    ]
+    measures = [_measure(criterion, group) for group in search.groups]
+    return _least(search, measures, steepest, allowed, prune=prune, steps=steps)
 
 
 def check_criterion(criterion: str, family: Family) -> None:
@@ -111,12 +112,14 @@ def check_criterion(criterion: str, family: Family) -> None:
         raise OptionError(msg)
 
 
-def _measure(criterion: str, meeting: Meeting) -> Measure:
+def _measure(criterion: str, group: Group) -> Measure:
     if criterion == "robust":
-        return lambda path: score_sensitivity(path, meeting)
-    if criterion == "smoothest":
-        return roughness
-    return lambda path: path.lipschitz
+        return lambda path: score_sensitivity(path, group)
+    return roughness if criterion == "smoothest" else _lipschitz
+
+
+def _lipschitz(path: Path) -> Floats:
+    return path.lipschitz
 
 
 # -- the measures ------------------------------------------------------------------------------------------------------
@@ -128,132 +131,168 @@ def roughness(path: Path) -> Floats:
         return np.where(np.isinf(path.t0), 0.0, path.family.unit_roughness(path.p) / (path.t1 - path.t0) ** 3)
 
 
-def score_sensitivity(path: Path, meeting: Meeting) -> Floats:
+def score_sensitivity(path: Path, group: Group) -> Floats:
     """The expected change of odds when the score errs by d to either side: E[odds(R + d) - odds(R - d)].
 
     d is 1 % of the group's score range, or half the median gap between its scores if that is more.
     """
-    scores = meeting.group.scores
+    scores = group.scores
     gaps = np.diff(scores)
     if not gaps.size or np.isinf(path.t0).any():
         return np.zeros(path.p.shape)
     d = max(0.01 * float(scores[-1] - scores[0]), float(np.median(gaps)) / 2)
-    everybody = Moments(scores, (meeting.group.negatives + meeting.group.positives)[None] / meeting.group.total)
+    everybody = group.everybody
     change = np.full(path.p.shape, np.nan)
     ramps = np.flatnonzero(path.found & (path.t1 > path.t0))
     t0, t1, p = path.t0[ramps], path.t1[ramps], path.p[ramps]
-    ahead, behind = (everybody.expectation(path.family.layout(t0 + s, t1 + s, p))[:, 0] for s in (-d, d))
+    ahead, behind = (everybody.expectation(path.family.layout(t0 + s, t1 + s, p)) for s in (-d, d))
     change[ramps] = ahead - behind
     steps = np.flatnonzero(path.found & (path.t1 == path.t0))
-    for i in steps:
-        near = (scores >= path.t0[i] - d) & (scores < path.t0[i] + d)
-        change[i] = float((meeting.group.negatives + meeting.group.positives)[near].sum()) / meeting.group.total
+    lo, hi = (everybody.below(np.searchsorted(scores, path.t0[steps] + s)) for s in (-d, d))
+    change[steps] = hi - lo
     return change
 
 
-def randomized_share(path: Path, meeting: Meeting) -> Floats:
+def randomized_share(path: Path, group: Group) -> Floats:
     """The share of the group whose odds are neither 0 nor 1."""
     if np.isinf(path.t0).any():
         return np.where(is_random(path.p), 1.0, 0.0)
-    scores = meeting.group.scores
-    before = np.append(0.0, np.cumsum(meeting.group.negatives + meeting.group.positives)) / meeting.group.total
+    everybody = group.everybody
     share = np.full(path.p.shape, np.nan)
     known = np.flatnonzero(path.found)
     if not path.family.is_continuous:
         curve = path.curve(0)
-        own = curve(scores if curve.orientation == "positive" else -scores)
-        return np.array([float(np.diff(before)[is_random(own)].sum())])
-    width = (path.t1 - path.t0)[known]
-    lo, hi = (meeting.where_unit_odds_are(odds, path.p[known], within=_FINEST) for odds in (CERTAIN, 1 - CERTAIN))
-    first = np.searchsorted(scores, path.t0[known] + lo * width, side="right")
-    last = np.searchsorted(scores, path.t0[known] + hi * width, side="left")
-    share[known] = np.where(width > 0, before[np.maximum(last, first)] - before[first], 0.0)
+        own = curve(group.scores if curve.orientation == "positive" else -group.scores)
+        return np.array([float(everybody.weights[is_random(own)].sum()) / everybody.total])
+    width, p = (path.t1 - path.t0)[known], path.p[known]
+    lo, hi = (where_unit_odds_are(path.family, odds, p, within=_FINEST) for odds in (CERTAIN, 1 - CERTAIN))
+    first = np.searchsorted(group.scores, path.t0[known] + lo * width, side="right")
+    last = np.searchsorted(group.scores, path.t0[known] + hi * width, side="left")
+    share[known] = np.where(width > 0, everybody.below(np.maximum(last, first)) - everybody.below(first), 0.0)
     return share
 
 
-# -- the search for one group ------------------------------------------------------------------------------------------
+# -- the search for each group by itself ------------------------------------------------------------------------------
 
 
 def _least(
-    meeting: Meeting,
-    measure: Measure,
+    search: CurveSearch,
+    measures: Sequence[Measure],
     steepest: float,
     allowed: Allowed,
     *,
     prune: bool = False,
     steps: int = _FIRST_LOOK,
-) -> Path | None:
-    """The allowed curve at which a measure is least, as a path of one entry; None where there is none.
+) -> list[Path | None]:
+    """For each group the allowed curve at which its measure is least, as a path of one entry; None where there is none.
 
     A first look over the whole range of p finds the valleys, and the deepest are followed to their bottom by ever
     smaller steps. The bottom is searched for once more from the widest curve down, so that no wider solution at the
     same p is missed.
     """
-    single = meeting.single()
-    if single is not None:
-        return single if allowed(single)[0] else None
-    p = meeting.family.p_grid(steps)
-    half = meeting.path(np.array([0.5]), steepest) if prune else None
-    if half is not None and len(half):
-        slope, floor = float(half.lipschitz[0]), meeting.slope_floor
-        if slope <= floor * (1 + _ROUNDING) or (not floor and is_least_slope(meeting.group, meeting.point, slope)):
-            return half  # proven: no rising curve is gentler
-        # Only curves that are no steeper than the one at p = 1/2 matter.
-        path = meeting.path(p[p != half.p], slope * (1 + _TIE)).joined(half)
-        if len(path) == 1 and _is_sharp_bottom(meeting, half):
-            return half
-    else:
-        path = meeting.path(p, steepest)
-    value = _judged(path, measure, allowed)
-    if not np.isfinite(value).any():
-        return None
+    chosen, left = _singles(search, allowed)
+    grid = search.family.p_grid(steps)
+    limits = np.full(len(search.groups), steepest)
+    halves: dict[int, Path] = {}
+    if prune and left:
+        halves = {i: half for i, half in search.paths({i: _HALF for i in left}, steepest).items() if len(half)}
+        for i, half in list(halves.items()):
+            if _is_least(search, i, half):
+                chosen[i] = halves.pop(i)
+            else:  # only curves that are no steeper than the one at p = 1/2 matter
+                limits[i] = half.lipschitz[0] * (1 + _TIE)
+        left = [i for i in left if chosen[i] is None]
+    if not left:
+        return chosen
+    paths = search.paths({i: grid[grid != _HALF] if i in halves else grid for i in left}, limits)
+    paths = {i: path.joined(halves[i]) if i in halves else path for i, path in paths.items()}
+    for i in _sharp_bottoms(search, {i: path for i, path in halves.items() if len(paths[i]) == 1}):
+        chosen[i] = halves[i]
+        del paths[i]
+
+    def judge(which: int, path: Path) -> Floats:
+        return np.where(allowed(path), measures[which](path), np.inf)
+
+    valleys = {}
+    for i, path in list(paths.items()):
+        value = judge(i, path)
+        if np.isfinite(value).any():
+            valleys[i] = _valleys(path, value)
+        else:
+            del paths[i]
+    bottoms = _bottoms(search, judge, paths, valleys, float(grid[1] - grid[0]))
+    again = search.paths({i: bottom.p for i, bottom in bottoms.items()}, steepest)
+    for i, bottom in bottoms.items():
+        found = again[i].joined(bottom)
+        chosen[i] = found.at(_best(found, judge(i, found)))
+    return chosen
+
+
+def _singles(search: CurveSearch, allowed: Allowed) -> tuple[list[Path | None], list[int]]:
+    """The curves of groups that have but one, if it is allowed; and the groups that have more."""
+    chosen = [single if single is not None and allowed(single)[0] else None for single in search.singles]
+    return chosen, [i for i, single in enumerate(search.singles) if single is None]
+
+
+def _is_least(search: CurveSearch, which: int, half: Path) -> bool:
+    """Whether it is proven that no rising curve is gentler than the symmetric one."""
+    slope, floor = float(half.lipschitz[0]), search.slope_floor[which]
+    if floor:
+        return bool(slope <= floor * (1 + _ROUNDING))
+    return search.joint.pooled.is_least_slope(which, search.points[which], slope)
+
+
+def _valleys(path: Path, value: Floats) -> NDArray[np.intp]:
+    """Where a measure along a path is lowest among its neighbours: the deepest of these places."""
     beside = np.concatenate([[np.inf], value, [np.inf]]) * (1 + _TIE)
-    valleys = np.flatnonzero((value <= beside[:-2]) & (value <= beside[2:]) & np.isfinite(value))
+    lowest = np.flatnonzero((value <= beside[:-2]) & (value <= beside[2:]) & np.isfinite(value))
     # Of valleys that are equally deep, those nearest to p = 1/2 come first.
     depth = np.where(value <= value.min() * (1 + _TIE), value.min(), value)
-    deepest = valleys[np.lexsort((np.abs(path.p - 0.5)[valleys], depth[valleys]))][:_VALLEYS]
-    bottoms = _bottoms(meeting, lambda some: _judged(some, measure, allowed), path, deepest)
-    found = meeting.path(bottoms.p, steepest).joined(bottoms)
-    return found.at(_best(found, _judged(found, measure, allowed)))
+    return lowest[np.lexsort((np.abs(path.p - 0.5)[lowest], depth[lowest]))][:_VALLEYS]
 
 
-def _fewest(meeting: Meeting, steepest: float, allowed: Allowed) -> Path | None:
-    """The allowed curve that leaves the fewest people to chance, of several the gentlest.
+def _fewest(search: CurveSearch, steepest: float, allowed: Allowed) -> list[Path | None]:
+    """For each group the allowed curve that leaves the fewest people to chance, of several the gentlest.
 
     The share is a step function of p: it changes where a threshold passes a score. So the path is looked at between
     the p at which its thresholds, interpolated, pass one, and closer where that promises fewer.
     """
-    single = meeting.single()
-    if single is not None:
-        return single if allowed(single)[0] else None
-    path = meeting.path(meeting.family.p_grid(_DENSE), steepest)
-    path = path.among(allowed(path))
-    if not len(path):
-        return None
+    chosen, left = _singles(search, allowed)
+    grid = search.family.p_grid(_DENSE)
+    paths = {i: path.among(allowed(path)) for i, path in search.paths({i: grid for i in left}, steepest).items()}
+    paths = {i: path for i, path in paths.items() if len(path)}
+    promising = list(paths)
     for _ in range(_PROMISES):
-        best = path.at(_best(path, randomized_share(path, meeting)))
-        p, promised = _between_scores(path, meeting)
-        least = float(randomized_share(best, meeting)[0])
-        worth = np.flatnonzero(promised < least - CERTAIN)
-        near = np.abs(p - best.p[0])
-        # As few people as now, but gentler, are to be had beside the best.
-        tied = np.flatnonzero(promised <= least + CERTAIN)
-        tried = np.union1d(worth[np.argsort(promised[worth])[:_TRIED]], tied[np.argsort(near[tied])[:_TRIED]])
-        more = np.setdiff1d(p[tried], path.p)
-        if not more.size:
+        wanted = {i: more for i in promising if (more := _promises(paths[i], search.groups[i])).size}
+        if not wanted:
             break
-        found = meeting.follow(path, more, steepest)
-        path = path.joined(found.among(allowed(found)))
-    return path.at(_best(path, randomized_share(path, meeting)))
+        for i, found in search.follow(paths, wanted, steepest).items():
+            paths[i] = paths[i].joined(found.among(allowed(found)))
+        promising = list(wanted)
+    for i, path in paths.items():
+        chosen[i] = path.at(_best(path, randomized_share(path, search.groups[i])))
+    return chosen
 
 
-def _between_scores(path: Path, meeting: Meeting) -> tuple[Floats, Floats]:
+def _promises(path: Path, group: Group) -> Floats:
+    """Some p at which fewer people, or as few by a gentler curve, may be left to chance than anywhere on a path."""
+    best = path.at(_best(path, randomized_share(path, group)))
+    p, promised = _between_scores(path, group)
+    least = float(randomized_share(best, group)[0])
+    worth = np.flatnonzero(promised < least - CERTAIN)
+    near = np.abs(p - best.p[0])
+    # As few people as now, but gentler, are to be had beside the best.
+    tied = np.flatnonzero(promised <= least + CERTAIN)
+    tried = np.union1d(worth[np.argsort(promised[worth])[:_TRIED]], tied[np.argsort(near[tied])[:_TRIED]])
+    return np.setdiff1d(p[tried], path.p)
+
+
+def _between_scores(path: Path, group: Group) -> tuple[Floats, Floats]:
     """Some p between those of a path, one for each stretch in which no threshold passes a score, and the share there.
 
     Thresholds are interpolated, so the shares are promises.
     """
-    scores = meeting.group.scores
-    before = np.append(0.0, np.cumsum(meeting.group.negatives + meeting.group.positives)) / meeting.group.total
+    scores = group.scores
     passed = []
     for t in (path.t0, path.t1):
         lo, hi = np.minimum(t[:-1], t[1:]), np.maximum(t[:-1], t[1:])
@@ -269,48 +308,56 @@ def _between_scores(path: Path, meeting: Meeting) -> tuple[Floats, Floats]:
     p = (events[1:] + events[:-1]) / 2
     p = p[:: max(1, p.size // _MANY)]
     t0, t1 = np.interp(p, path.p, path.t0), np.interp(p, path.p, path.t1)
-    inside = before[np.searchsorted(scores, t1, "left")] - before[np.searchsorted(scores, t0, "right")]
+    below = group.everybody.below
+    inside = below(np.searchsorted(scores, t1, "left")) - below(np.searchsorted(scores, t0, "right"))
     return p, np.maximum(inside, 0.0)
 
 
-def _is_sharp_bottom(meeting: Meeting, half: Path) -> bool:
-    """Whether the slope rises steeply to both sides of p = 1/2, as it does unless the width changes very fast."""
-    beside = meeting.follow(half, np.array([0.5 - _BESIDE, 0.5 + _BESIDE]))
-    return bool(beside.found.all() and (beside.lipschitz > half.lipschitz[0] * (1 + _BESIDE)).all())
+def _sharp_bottoms(search: CurveSearch, halves: Mapping[int, Path]) -> list[int]:
+    """The groups whose slope rises steeply to both sides of p = 1/2, as it does unless the width changes very fast."""
+    if not halves:
+        return []
+    beside = search.follow(halves, {i: np.array([_HALF[0] - _BESIDE, _HALF[0] + _BESIDE]) for i in halves})
+    rises = {i: path.lipschitz > halves[i].lipschitz[0] * (1 + _BESIDE) for i, path in beside.items()}
+    return [i for i, path in beside.items() if path.found.all() and rises[i].all()]
 
 
-def _judged(path: Path, measure: Measure, allowed: Allowed) -> Floats:
-    return np.where(allowed(path), measure(path), np.inf)
-
-
-def _bottoms(meeting: Meeting, judge: Measure, path: Path, valleys: NDArray[np.intp]) -> Path:
+def _bottoms(
+    search: CurveSearch,
+    judge: Callable[[int, Path], Floats],
+    paths: Mapping[int, Path],
+    valleys: Mapping[int, NDArray[np.intp]],
+    step: float,
+) -> dict[int, Path]:
     """Follow valleys down, side by side, from their lowest points on the first grid."""
-    lo, hi = meeting.family.search_limits
-    step = float(path.p[1] - path.p[0])
-    known = path
-    bottoms = [path.at(int(valley)) for valley in valleys]
-    unchanged = 0
-    flat = False
-    while step > _FINEST and unchanged < _SETTLED and not flat:
-        centres = np.array([bottom.p[0] for bottom in bottoms])
-        p = np.unique(centres[:, None] + step * np.arange(-7, 8) / 8)
-        p = np.setdiff1d(p[(p >= lo) & (p <= hi)], centres)
-        near = meeting.follow(known, p).where_found()
-        known = known.joined(near)
+    lo, hi = search.family.search_limits
+    known = dict(paths)
+    bottoms = {i: [path.at(int(valley)) for valley in valleys[i]] for i, path in paths.items()}
+    unchanged = dict.fromkeys(bottoms, 0)
+    going = list(bottoms)
+    while step > _FINEST and going:
+        centres = {i: np.array([bottom.p[0] for bottom in bottoms[i]]) for i in going}
+        wanted = {}
+        for i, centre in centres.items():
+            p = np.unique(centre[:, None] + step * np.arange(-7, 8) / 8)
+            wanted[i] = np.setdiff1d(p[(p >= lo) & (p <= hi)], centre)
         step /= 8
-        flat = True
-        for i, centre in enumerate(centres):
-            around = bottoms[i].joined(near.among(np.abs(near.p - centre) < 8 * step))
-            value = judge(around)
-            best = _best(around, value)
-            beside = value[np.abs(around.p - around.p[best]) < 1.5 * step]
-            flat &= bool(beside.max() <= value[best] * (1 + _TIE))
-            bottoms[i] = around.at(best)
-        unchanged = unchanged + 1 if all(b.p[0] == c for b, c in zip(bottoms, centres, strict=True)) else 0
-    together = bottoms[0]
-    for bottom in bottoms[1:]:
-        together = together.joined(bottom)
-    return together
+        for i, near in search.follow(known, wanted).items():
+            known[i] = known[i].joined(near.among(near.found))
+            flat = True
+            for k, centre in enumerate(centres[i]):
+                close = near.among(near.found & (np.abs(near.p - centre) < 8 * step))
+                around = bottoms[i][k].joined(close)
+                value = judge(i, around)
+                best = _best(around, value)
+                beside = value[np.abs(around.p - around.p[best]) < 1.5 * step]
+                flat &= bool(beside.max() <= value[best] * (1 + _TIE))
+                bottoms[i][k] = around.at(best)
+            same = all(b.p[0] == c for b, c in zip(bottoms[i], centres[i], strict=True))
+            unchanged[i] = unchanged[i] + 1 if same else 0
+            if flat or unchanged[i] >= _SETTLED:
+                going.remove(i)
+    return {i: reduce(Path.joined, some) for i, some in bottoms.items()}
 
 
 def _best(path: Path, value: Floats) -> int:
@@ -322,50 +369,42 @@ def _best(path: Path, value: Floats) -> int:
     return int(ties[np.argmin(np.abs(path.p[ties] - 0.5))])
 
 
-def _only_smooth(meeting: Meeting, steepest: float, allowed: Allowed) -> Path | None:
+def _only_smooth(search: CurveSearch, steepest: float, allowed: Allowed) -> list[Path | None]:
     """For a family that is smooth at some p only, as the quadratic at p = 1/2: the gentlest of these."""
-    smooth = meeting.family.smooth_p()
-    path = meeting.single() or meeting.path(np.zeros(0) if smooth is None else smooth, steepest)
-    value = _judged(path, lambda some: some.lipschitz, allowed)
-    return path.at(_best(path, value)) if allowed(path).any() else None
+    chosen, left = _singles(search, allowed)
+    smooth = search.family.smooth_p()
+    at = np.zeros(0) if smooth is None else smooth
+    for i, path in search.paths({i: at for i in left}, steepest).items():
+        if allowed(path).any():
+            chosen[i] = path.at(_best(path, np.where(allowed(path), path.lipschitz, np.inf)))
+    return chosen
 
 
 # -- the search for all groups together --------------------------------------------------------------------------------
 
 
 def _even(
-    meetings: Sequence[Meeting], gentle: Sequence[Path | None], criterion: str, steepest: float, allowed: Allowed
+    search: CurveSearch, gentle: Sequence[Path | None], criterion: str, steepest: float, allowed: Allowed
 ) -> list[Path | None]:
     """Least difference of a measure between the groups, then the least measure.
 
     Groups that have but one curve, and for slopes an infinite one, cannot be evened out: their curve stays. Those that
     no single curve serves are left out.
     """
-    result: list[Path | None] = [None] * len(meetings)
-    served = [i for i, path in enumerate(gentle) if path is not None]
-    paths = []
-    for i in served:
-        path = gentle[i]
-        assert path is not None  # noqa: S101 just looked
-        if meetings[i].single() is None:
-            dense = meetings[i].path(meetings[i].family.p_grid(_DENSE), steepest)
-            path = dense.among(allowed(dense)).joined(path)
-        paths.append(path)
-    if not served:
-        return result
-    among = [meetings[i] for i in served]
-    if criterion == "even_slopes":
-        chosen = _even_slopes(among, paths, allowed)
-    else:
-        values = [randomized_share(path, meeting) for path, meeting in zip(paths, among, strict=True)]
-        lo, hi = _narrowest_window(values)
-        chosen = []
-        for path, value in zip(paths, values, strict=True):
-            inside = np.flatnonzero((value >= lo) & (value <= hi))
-            chosen.append(path.at(int(inside[_best(path.among(inside), value[inside])])))
-    for i, path in zip(served, chosen, strict=True):
-        result[i] = path
-    return result
+    paths = {i: path for i, path in enumerate(gentle) if path is not None}
+    many = [i for i in paths if search.singles[i] is None]
+    for i, dense in search.paths({i: search.family.p_grid(_DENSE) for i in many}, steepest).items():
+        paths[i] = dense.among(allowed(dense)).joined(paths[i])
+    chosen: dict[int, Path] = {}
+    if paths and criterion == "even_slopes":
+        chosen = _even_slopes(search, paths, allowed)
+    elif paths:
+        values = {i: randomized_share(path, search.groups[i]) for i, path in paths.items()}
+        lo, hi = _narrowest_window(list(values.values()))
+        for i, path in paths.items():
+            inside = np.flatnonzero((values[i] >= lo) & (values[i] <= hi))
+            chosen[i] = path.at(int(inside[_best(path.among(inside), values[i][inside])]))
+    return [chosen.get(i) for i in range(len(gentle))]
 
 
 def _narrowest_window(values: Sequence[Floats]) -> tuple[float, float]:
@@ -390,45 +429,46 @@ def _narrowest_window(values: Sequence[Floats]) -> tuple[float, float]:
     return best[1], best[2]
 
 
-def _even_slopes(meetings: Sequence[Meeting], paths: Sequence[Path], allowed: Allowed) -> list[Path]:
+def _even_slopes(search: CurveSearch, paths: Mapping[int, Path], allowed: Allowed) -> dict[int, Path]:
     """Bring every group to the slope of the group that cannot be gentler, or as near to it as it gets.
 
     The largest slope is at least the greatest of the groups' least ones; at that level the others follow their paths
     to the same slope, by a root in p between two neighbouring curves of which one is gentler and one is not.
     """
-    least = [float(path.lipschitz.min()) for path in paths]
+    least = [float(path.lipschitz.min()) for path in paths.values()]
     if np.isinf(least).all():
-        return [path.at(0) for path in paths]
+        return {i: path.at(0) for i, path in paths.items()}
     level = max(slope for slope in least if np.isfinite(slope))
-    result = []
-    for meeting, path in zip(meetings, paths, strict=True):
+    result = {}
+    for i, path in paths.items():
         value = path.lipschitz
         below = np.flatnonzero(value <= level * (1 + _TIE))
         if not below.size:  # a single threshold
-            result.append(path.at(0))
+            result[i] = path.at(0)
             continue
         nearest = path.at(int(below[_best(path.among(below), level - value[below])]))
         crossing = np.flatnonzero((value[:-1] - level) * (value[1:] - level) < 0)
         if level - nearest.lipschitz[0] > _TIE * level and crossing.size:
-            nearest = _at_slope(meeting, path, crossing, level, allowed) or nearest
-        result.append(nearest)
+            nearest = _at_slope(search, i, path, crossing, level, allowed) or nearest
+        result[i] = nearest
     return result
 
 
-def _at_slope(meeting: Meeting, path: Path, crossing: NDArray[np.intp], level: float, allowed: Allowed) -> Path | None:
+def _at_slope(
+    search: CurveSearch, which: int, path: Path, crossing: NDArray[np.intp], level: float, allowed: Allowed
+) -> Path | None:
     """The curve of a given slope between neighbours of a path; of several the one with p nearest 1/2."""
     gentle = path.lipschitz <= level
     positive = np.where(gentle[crossing], path.p[crossing + 1], path.p[crossing])
     negative = np.where(gentle[crossing], path.p[crossing], path.p[crossing + 1])
 
     def excess(p: Floats, _: NDArray[np.intp]) -> Floats:
-        order = np.argsort(p)
-        slope = np.empty(p.size)
-        slope[order] = meeting.follow(path, p[order]).lipschitz
+        slope = search.follow({which: path}, {which: p})[which].lipschitz
         return np.where(np.isnan(slope), 1.0, slope - level)
 
     ends = [np.interp(p, path.p, path.lipschitz) - level for p in (positive, negative)]
     _, p = bracketed_roots(excess, positive, negative, ends[0], ends[1], tolerance=np.full(crossing.size, 1e-13))
-    found = meeting.follow(path, np.sort(p)).where_found()
+    found = search.follow({which: path}, {which: np.sort(p)})[which]
+    found = found.among(found.found)
     close = np.flatnonzero((np.abs(found.lipschitz - level) <= 1e-6 * level) & allowed(found))
     return found.at(int(close[np.argmin(np.abs(found.p[close] - 0.5))])) if close.size else None

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError, one_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import SolverError
-from evenodds.model.budget import Chosen, best_under, gain_bound, is_small, least_slope, slope_bound
+from evenodds.geometry.stack import Stack
+from evenodds.model.budget import Chosen, best_under, gain_bound, least_slope, slope_bounds
 from evenodds.model.certificate import Certificate
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import Curve
@@ -25,11 +26,11 @@ from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.mix import gentlest_mix
 from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
-from evenodds.model.pooling import pool_together
-from evenodds.model.reach import reach_inside, reach_of
+from evenodds.model.path import Path
+from evenodds.model.reach import reach_of, reaches_inside, reaches_of, refined
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
-from evenodds.model.roc import Point, roc_of
-from evenodds.model.solutions import Meeting, Path
+from evenodds.model.roc import Point
+from evenodds.model.search import CurveSearch
 from evenodds.model.target import check_reach, chosen_target
 
 __all__ = ["SMALL_GROUP", "Solutions", "fit", "fitted_curves", "solutions", "weaknesses"]
@@ -141,7 +142,7 @@ class _Solved:
 
 def _solve(joint: JointDistribution, request: Request) -> _Solved:
     """From a request to curves."""
-    joint, moved_by = joint.near_zero()
+    joint, moved_by = joint.near_zero
     goal = objective_of(request.objective, joint)
     unlimited = best_under(joint, request.family, np.inf, goal, request.constraint)
     gain = goal.gain(unlimited.points)
@@ -169,11 +170,12 @@ def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimit
     if isinstance(budget, GivenPoint):
         point = chosen_target(joint, budget.target)
         for member in joint.members:
-            check_reach(member.key, roc_of(member), point)
+            check_reach(member.key, member.roc, point)
+        points = [point] * len(joint.members)
         reaches = None
         if family.has_path:
-            reaches = [reach_of(member, family, budget.slope).refined(point) for member in joint.members]
-        return Chosen(budget.slope, [point] * len(joint.members), reaches)
+            reaches = refined(reaches_of(joint.members, joint.stack, family, budget.slope), joint.stack, points)
+        return Chosen(budget.slope, points, reaches)
     if isinstance(budget, SlopeBudget):
         return best_under(joint, family, budget.slope, goal, constraint)
     if isinstance(budget, LossBudget):
@@ -219,13 +221,10 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
         return [
             _optimal(joint, member, point, slope) for member, point in zip(joint.members, chosen.points, strict=True)
         ]
-    pool_together(joint.members)
-    meetings = [
-        Meeting(member, family, point, joint.orientation, hard=np.isinf(slope) and not request.keep_individual_odds)
-        for member, point in zip(joint.members, chosen.points, strict=True)
-    ]
+    hard = np.isinf(slope) and not request.keep_individual_odds
+    search = CurveSearch(joint, family, chosen.points, hard=hard)
     inside = _upward_range(joint) if request.keep_individual_odds else None
-    paths = chosen_curves(meetings, request.criterion, steepest=slope, inside=inside)
+    paths = chosen_curves(search, request.criterion, steepest=slope, inside=inside)
     curves: list[Curve | None] = []
     for i, (member, path) in enumerate(zip(joint.members, paths, strict=True)):
         if path is not None:
@@ -233,7 +232,7 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
             continue
         reach = chosen.reaches[i] if chosen.reaches is not None else reach_of(member, family, slope)
         if inside is not None and reach.rising:
-            reach = reach_inside(member, family, slope, inside)
+            reach = reaches_inside([member], Stack([member.by_label]), family, slope, inside)[0]
         point = chosen.points[i]
         curves.append(gentlest_mix(point, reach, slope, joint.orientation, inside=inside))
     return curves
@@ -263,7 +262,7 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
 def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:
     """What to say of a group that does not reach its point within the slope budget."""
     member, point = joint.members[which], chosen.points[which]
-    least = slope_bound(member, point, achieved=np.inf, small=is_small(joint))
+    least = slope_bounds(joint, chosen.points, achieved=[np.inf] * len(joint.members))[which]
     return (
         f"Group {member.key!r} was not found to reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
         f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}; no rising "
@@ -310,11 +309,7 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
     gain = goal.gain(reached)
     bound, by = gain_bound(solved.people, slope, goal, request.constraint, achieved=gain)
-    small = is_small(joint)
-    bounds = tuple(
-        slope_bound(member, point, achieved=c.lipschitz, small=small)
-        for member, point, c in zip(solved.people.members, points, curves, strict=True)
-    )
+    slopes = tuple(c.lipschitz for c in curves)
     return Certificate(
         constraints=request.constraint.name,
         tolerance=request.constraint.tolerance,
@@ -324,15 +319,15 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         groups=joint.groups,
         asked=tuple(points),
         reached=reached,
-        slopes=tuple(c.lipschitz for c in curves),
-        slope_bounds=bounds,
+        slopes=slopes,
+        slope_bounds=tuple(slope_bounds(solved.people, points, achieved=slopes)),
         objective=goal.reported(gain),
         objective_bound=goal.reported(bound),
         unlimited=goal.reported(solved.unlimited),
         smaller_is_better=goal.smaller_is_better,
         bound_by=by,
         resolution=joint.resolution,
-        people=tuple(member.figures(joint.orientation) for member in joint.members),
+        people=tuple(_figures(member, joint.orientation) for member in joint.members),
         criterion=request.criterion,
         max_loss=request.budget.loss if isinstance(request.budget, LossBudget) else None,
         costs=request.objective.scaled if isinstance(request.objective, Cost) else None,
@@ -340,6 +335,13 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         target_given=isinstance(request.budget, GivenPoint),
         mixes=tuple(group for group, curve in zip(joint.groups, curves, strict=True) if curve.parts),
     )
+
+
+def _figures(group: Group, orientation: str) -> tuple[float, float, float, float]:
+    """A group's figures on the user's own scale."""
+    negatives, positives, *means = group.figures
+    sign = 1.0 if orientation == "positive" else -1.0
+    return negatives, positives, sign * means[0], sign * means[1]
 
 
 def _check_promises(request: Request, certificate: Certificate) -> None:
@@ -413,13 +415,15 @@ def solutions(
         raise OptionError(msg)
     at = family.p_grid() if p is None else _checked_p(p, family)
     point = chosen_target(joint, target)
-    near, moved_by = joint.near_zero()
+    near, moved_by = joint.near_zero
     upward = moved_by if joint.orientation == "positive" else -moved_by
     paths = []
     for member in near.members:
-        check_reach(member.key, roc_of(member), point)
-        meeting = Meeting(member, family, point, joint.orientation)
-        path = meeting.single() or meeting.path(at)
+        check_reach(member.key, member.roc, point)
+    search = CurveSearch(near, family, [point] * len(near.members))
+    many = search.paths({i: at for i, single in enumerate(search.singles) if single is None})
+    for i, single in enumerate(search.singles):
+        path = single or many[i]
         paths.append(replace(path, t0=path.t0 + upward, t1=path.t1 + upward))
     return Solutions(point, joint.groups, tuple(paths))
 
@@ -445,15 +449,15 @@ def _warn_of_weak_groups(joint: JointDistribution) -> None:
 def weaknesses(member: Group) -> list[str]:
     """What makes a group's rates doubtful: too few people, or a score that ranks them backwards."""
     found = []
-    negatives, positives = member.people
+    negatives, positives = (side.n_effective for side in member.by_label)
     if min(negatives, positives) < SMALL_GROUP:
         found.append(
             f"Group {member.key!r} is very small: {negatives:g} negatives and {positives:g} positives. "
             "Its rates on other people may differ a lot from those it was fitted on."
         )
-    if roc_of(member).is_backwards:
+    if member.roc.is_backwards:
         found.append(
-            f"The score ranks group {member.key!r} backwards: its AUC is {roc_of(member).auc:.4f}, below 1/2. "
+            f"The score ranks group {member.key!r} backwards: its AUC is {member.roc.auc:.4f}, below 1/2. "
             "Little but the diagonal is in its reach, and in that of every policy that treats all groups alike. "
             "Hint: check orientation=, or the score itself."
         )

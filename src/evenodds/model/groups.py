@@ -1,24 +1,27 @@
-"""One group's people: how scores fall among its negatives and its positives.
+"""One group: its negatives and its positives, each sorted by score.
 
-A group is kept in one of two ways. A *table* has the distinct scores with the weight of negatives and positives at
-each. A *large* group, of many distinct scores, has its negatives' and its positives' scores sorted side by side, eight
-bytes a person; its table is made only for those who ask.
+Where ties are many the distinct scores are kept with their counts as weights, so that whole counts stay exact; else the
+scores of everybody, eight bytes each. A table of counts by score is a view that is made for those who ask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.errors import DataError
-from evenodds.geometry.moments import Moments, SplitMoments
-from evenodds.geometry.pieces import Floats
+from evenodds.geometry.pieces import Floats, Pieces
+from evenodds.geometry.samples import FEW, Sample, locked
+from evenodds.model.roc import Roc
 
-__all__ = ["Group", "Table", "check_sides", "effective_people", "kish", "locked"]
+__all__ = ["Group", "Table", "check_labels", "sample_of_sorted", "tied"]
+
+_TIED = 4  # times as many people as scores make counts worth it where people are many
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,71 +31,73 @@ class Table:
     scores: Floats
     negatives: Floats
     positives: Floats
-    squares: tuple[Floats, Floats] | None = None
-    """Sums of squared weights of the negatives and of the positives; None where weights are numbers of people."""
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Lock what comes out of a pickle, which has no word for locked arrays."""
-        self.__dict__.update(state)
-        for array in (self.scores, self.negatives, self.positives, *(self.squares or ())):
-            locked(array)
-
-    @classmethod
-    def merged(
-        cls, scores: Floats, negatives: Floats, positives: Floats, squares: tuple[Floats, Floats] | None = None
-    ) -> Table:
-        """Merge ties, and drop scores that nobody has."""
-        seen = negatives + positives > 0
-        distinct, tie = np.unique(scores[seen], return_inverse=True)
-
-        def summed(side: Floats) -> Floats:
-            return locked(np.bincount(tie, side[seen], minlength=distinct.size).astype(np.float64))
-
-        both = None if squares is None else (summed(squares[0]), summed(squares[1]))
-        return cls(locked(distinct), summed(negatives), summed(positives), both)
-
-    @classmethod
-    def of_sides(cls, scores: Sequence[Floats], weights: Sequence[Floats]) -> Table:
-        """The table of weighted negatives and positives who are listed apart."""
-        none = [np.zeros(side.size) for side in weights]
-        negatives, positives = np.concatenate([weights[0], none[1]]), np.concatenate([none[0], weights[1]])
-        return cls.merged(np.concatenate(scores), negatives, positives, (negatives**2, positives**2))
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """One group's people.
+    """One group's negatives and positives.
 
     Scores are on the *upward* scale: the user's own for positive orientation, mirrored for negative, so that a
     higher score always speaks for a yes.
+
+    >>> group = Group.of_counts("a", np.array([1.0, 2.0]), np.array([3.0, 1.0]), np.array([0.0, 2.0]))
+    >>> group.scores, group.negatives, group.positives, group.base_rate
+    (array([1., 2.]), array([3., 1.]), array([0., 2.]), 0.3333333333333333)
     """
 
     key: str
-    people: tuple[float, float]
-    """How many people stand behind the negatives and the positives (Kish's effective number under weights)."""
-    known_table: Table | None
-    sides: tuple[Moments, Moments] | None = None
-    """Only of a large group: its negatives and its positives, each sorted, summing to 1."""
-    side_totals: tuple[float, float] | None = None
+    by_label: tuple[Sample, Sample]
+    """The negatives, and the positives."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of; all else is computed again where it is asked for."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def of_table(cls, key: str, table: Table, people: tuple[float, float], *, one_sided: bool = False) -> Group:
-        """Refuse a group without positives or without negatives, unless it may be one-sided."""
-        if not one_sided:
-            check_sides(key, float(table.negatives.sum()), float(table.positives.sum()))
-        return cls(key, people, table)
+    def of_counts(
+        cls,
+        key: str,
+        scores: Floats,
+        negatives: Floats,
+        positives: Floats,
+        squares: Sequence[Floats] | None = None,
+    ) -> Group:
+        """The group of people who were counted by score; scores may repeat, in any order.
+
+        `squares` are the sums of squared weights of the negatives and of the positives, where these are weighted.
+        """
+        order = np.argsort(scores, kind="stable")
+        sides = (
+            _merged(scores, weights, None if squares is None else squares[label], order)
+            for label, weights in enumerate((negatives, positives))
+        )
+        return cls(key, tuple(sides))
 
     def moved(self, by: float) -> Group:
         """The same people with every score moved."""
-        table = self.known_table
-        if table is not None:
-            table = replace(table, scores=locked(table.scores + by))
-        sides = None if self.sides is None else (self.sides[0].moved(by), self.sides[1].moved(by))
-        return Group(self.key, self.people, table, sides, self.side_totals)
+        return Group(self.key, (self.by_label[0].moved(by), self.by_label[1].moved(by)))
+
+    # -- how many they are -----------------------------------------------------------------------------------------------
+
+    @property
+    def negative_total(self) -> float:
+        """The weight of the negatives."""
+        return self.by_label[0].total
+
+    @property
+    def positive_total(self) -> float:
+        """The weight of the positives."""
+        return self.by_label[1].total
+
+    @property
+    def total(self) -> float:
+        """The group's whole weight."""
+        return self.negative_total + self.positive_total
+
+    @property
+    def base_rate(self) -> float:
+        """The share of positives."""
+        return self.positive_total / self.total
 
     @property
     def is_one_sided(self) -> bool:
@@ -100,107 +105,121 @@ class Group:
         return not (self.negative_total > 0 and self.positive_total > 0)
 
     @property
+    def n_effective(self) -> float:
+        """Kish's number of the whole group from those of its negatives and its positives."""
+        if not self.total > 0:
+            return 0.0
+        return 1 / sum((side.total / self.total) ** 2 / side.n_effective for side in self.by_label if side.total > 0)
+
+    @cached_property
+    def figures(self) -> tuple[float, float, float, float]:
+        """The weights of negatives and positives, and their mean scores."""
+        return self.negative_total, self.positive_total, self.by_label[0].mean, self.by_label[1].mean
+
+    # -- scores ----------------------------------------------------------------------------------------------------------
+
+    @property
     def is_large(self) -> bool:
-        """Whether the scores are too many for a table."""
-        return self.known_table is None
-
-    @cached_property
-    def table(self) -> Table:
-        """The distinct scores with their weights; of a large group made now."""
-        if self.sides is None or self.side_totals is None:
-            assert self.known_table is not None  # noqa: S101 a group has either
-            return self.known_table
-        weights = [np.ones(side.points.size) if side.given is None else side.given[0] for side in self.sides]
-        return Table.of_sides([side.points for side in self.sides], weights)
-
-    @property
-    def scores(self) -> Floats:
-        """Distinct scores, ascending."""
-        return self.table.scores
-
-    @property
-    def negatives(self) -> Floats:
-        return self.table.negatives
-
-    @property
-    def positives(self) -> Floats:
-        return self.table.positives
-
-    @property
-    def score_lists(self) -> list[Floats]:
-        """The scores in order, without making a table: the distinct ones, or of a large group each label's."""
-        return [self.scores] if self.sides is None else [side.points for side in self.sides]
-
-    @cached_property
-    def score_count(self) -> int:
-        """How many scores there are: distinct ones of a table, at most so many of a large group."""
-        return sum(scores.size for scores in self.score_lists)
+        """Whether the scores are too many to look at each."""
+        return max(side.size for side in self.by_label) > FEW
 
     @cached_property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest score."""
-        return float(min(s[0] for s in self.score_lists)), float(max(s[-1] for s in self.score_lists))
+        sides = [side.points for side in self.by_label if side.size]
+        return float(min(points[0] for points in sides)), float(max(points[-1] for points in sides))
+
+    @cached_property
+    def score_count(self) -> int:
+        """How many scores there are: distinct ones, or at most so many where they are too many to look at each."""
+        return sum(side.size for side in self.by_label) if self.is_large else self.scores.size
 
     @cached_property
     def least_gap(self) -> float:
-        """The narrowest gap between two scores; of a large group none is known."""
+        """The narrowest gap between two scores; where they are many none is known."""
         return 0.0 if self.is_large else float(np.min(np.diff(self.scores), initial=np.inf))
 
     @cached_property
-    def negative_total(self) -> float:
-        return float(self.negatives.sum()) if self.side_totals is None else self.side_totals[0]
-
-    @cached_property
-    def positive_total(self) -> float:
-        return float(self.positives.sum()) if self.side_totals is None else self.side_totals[1]
+    def scores(self) -> Floats:
+        """Distinct scores, ascending."""
+        return locked(np.union1d(self.by_label[0].points, self.by_label[1].points))
 
     @property
-    def total(self) -> float:
-        """The group's whole weight."""
-        return self.negative_total + self.positive_total
-
-    def figures(self, orientation: str) -> tuple[float, float, float, float]:
-        """The weights of negatives and positives, and their mean scores on the user's own scale."""
-        sign = 1.0 if orientation == "positive" else -1.0
-        means = []
-        for sample in self.moments.samples:
-            _, sums = sample.sums_below(np.array([np.inf]))
-            means += (sign * (sample.centre + sums[:, 0])).tolist()
-        return self.negative_total, self.positive_total, means[0], means[1]
-
-    @property
-    def base_rate(self) -> float:
-        """The share of positives."""
-        return self.positive_total / self.total
+    def score_lists(self) -> list[Floats]:
+        """The scores in order: the distinct ones, or where they are many those of each label."""
+        return [side.points for side in self.by_label] if self.is_large else [self.scores]
 
     @cached_property
-    def shares(self) -> Floats:
+    def table(self) -> Table:
+        """The distinct scores with their weights."""
+        sides = (
+            np.bincount(np.searchsorted(self.scores, side.points), side.given, minlength=self.scores.size)
+            for side in self.by_label
+        )
+        return Table(self.scores, *(locked(side.astype(np.float64)) for side in sides))
+
+    @cached_property
+    def everybody(self) -> Sample:
+        """Both labels together, by distinct score."""
+        return Sample(self.scores, self.table.negatives + self.table.positives)
+
+    @property
+    def negatives(self) -> Floats:
+        """Weight of the negatives at each distinct score."""
+        return self.table.negatives
+
+    @property
+    def positives(self) -> Floats:
+        """Weight of the positives at each distinct score."""
+        return self.table.positives
+
+    @cached_property
+    def class_conditional(self) -> Floats:
         """Row 0: shares of the negatives at each score; row 1: of the positives. Each row sums to 1."""
         return locked(np.stack([self.negatives / self.negative_total, self.positives / self.positive_total]))
 
+    # -- rates -----------------------------------------------------------------------------------------------------------
+
     @cached_property
-    def moments(self) -> Moments | SplitMoments:
-        """Ready for (FPR, TPR) of any piecewise polynomial."""
-        if self.sides is not None:
-            return SplitMoments(self.sides)
-        totals = np.array([self.negative_total, self.positive_total])
-        return Moments(self.scores, locked(np.stack([self.negatives, self.positives])), totals)
+    def roc(self) -> Roc:
+        """The group's ROC."""
+        return Roc(*self.by_label)
+
+    def rates(self, pieces: Pieces, *, quick: bool = False) -> Floats:
+        """(FPR, TPR) of piecewise polynomials, of shape (..., 2)."""
+        return np.stack([side.expectation(pieces, quick=quick) for side in self.by_label], axis=-1)
 
 
-def kish(sums: Floats, squares: Floats) -> Floats:
-    """Kish's numbers of equally weighted people who would tell as much, from sums of weights and of their squares."""
-    return np.divide(sums**2, squares, out=np.zeros(sums.shape), where=squares > 0)
+def tied(scores: Floats) -> NDArray[np.intp] | None:
+    """Where each distinct one of sorted scores begins, if they repeat so much that counts are worth it; else None."""
+    first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])) if scores.size else np.arange(0)
+    worth_it = first.size < scores.size and (scores.size <= FEW or first.size * _TIED <= scores.size)
+    return first if worth_it else None
 
 
-def effective_people(group: Group) -> float:
-    """Kish's number of a whole group from those of its negatives and its positives."""
-    if not group.total > 0:
-        return 0.0
-    shares = (group.negative_total / group.total, group.positive_total / group.total)
-    return 1 / sum(share**2 / number for share, number in zip(shares, group.people, strict=True) if number > 0)
+def sample_of_sorted(scores: Floats, weights: Floats | None) -> Sample:
+    """Sorted people as a sample: as they are, or counted where ties are many."""
+    first = tied(scores)
+    if first is None:
+        return Sample(scores, weights)
+    if weights is None:
+        return Sample(scores[first], np.diff(np.append(first, scores.size)).astype(np.float64), counted=True)
+    squares = np.add.reduceat(weights**2, first)
+    return Sample(scores[first], np.add.reduceat(weights, first), squares=squares)
 
 
-def check_sides(key: str, negatives: float, positives: float) -> None:
+def _merged(scores: Floats, weights: Floats, squares: Floats | None, order: NDArray[np.intp]) -> Sample:
+    """People who were counted, with ties merged and without scores that nobody has."""
+    order = order[weights[order] > 0]
+    points = scores[order]
+    first = np.flatnonzero(np.append(True, points[1:] != points[:-1])) if points.size else np.arange(0)
+    sums = [w if w is None or not w.size else np.add.reduceat(w[order], first) for w in (weights, squares)]
+    if not first.size:
+        return Sample(points, np.zeros(0), counted=True)
+    return Sample(points[first], sums[0], squares=sums[1], counted=squares is None)
+
+
+def check_labels(key: str, negatives: float, positives: float) -> None:
     """Refuse a group whose rates are not defined."""
     for side, total, other, rest in (
         ("positive", positives, "negative", negatives),
@@ -213,9 +232,3 @@ def check_sides(key: str, negatives: float, positives: float) -> None:
                 f"Group {key!r} has {have}, so its {rate} positive rate is not defined. Hint: merge or drop the group."
             )
             raise DataError(msg)
-
-
-def locked(array: Floats) -> Floats:
-    """The same array, which can no longer be changed."""
-    array.setflags(write=False)
-    return array

@@ -13,21 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.geometry import threads
-from evenodds.geometry.moments import Moments
 from evenodds.geometry.pieces import Floats
+from evenodds.geometry.samples import FEW, Sample
 from evenodds.geometry.threads import by_threads
-from evenodds.model.groups import Group, Table, check_sides, kish, locked
+from evenodds.model.groups import Group, sample_of_sorted
 from evenodds.model.keys import Codes
 
-__all__ = ["LARGE", "group_of_sides", "groups_of"]
+__all__ = ["groups_of"]
 
-LARGE = 1 << 16
-"""Groups of more people than this, and hardly fewer scores, are kept sorted instead of counted."""
 _BLOCK = 1 << 16  # rows at a time
 _COUNTED = 1 << 12  # whole numbers over a range of at most this are counted
 _CELLS = 1 << 20  # counts that are worth it
 Parts = NDArray[np.uint8] | NDArray[np.uint16]
-_TIED = 4  # times as many people as scores make a table worth it
 
 
 def groups_of(
@@ -38,12 +35,8 @@ def groups_of(
     *,
     keys: Sequence[str],
     sign: float,
-    one_sided: bool = False,
 ) -> list[Group]:
-    """The groups of people, in the order of the keys; scores are multiplied by the sign.
-
-    With `one_sided` a group without positives or without negatives is no error.
-    """
+    """The groups of people, in the order of the keys; scores are multiplied by the sign."""
     if weights is not None and not weights.all():
         kept = weights > 0
         scores, codes, labels, weights = scores[kept], codes[kept], labels[kept], weights[kept]
@@ -53,20 +46,14 @@ def groups_of(
     np.add(part, labels, out=part)
     counted = _counted(scores, part, weights, 2 * len(keys))
     if counted is not None:
-        at, sums, squares = counted
-        both = [slice(2 * i, 2 * i + 2) for i in range(len(keys))]
-        return [
-            _of_counts(key, sign * at, sums[:, own], None if squares is None else squares[:, own], one_sided)
-            for key, own in zip(keys, both, strict=True)
-        ]
-    columns = [scores] if weights is None else [scores, weights]
-    parted, bounds = _partitioned(columns, part, 2 * len(keys))
-    sides = by_threads(
-        lambda i: _sorted_side([column[bounds[i] : bounds[i + 1]] for column in parted], sign), range(2 * len(keys))
-    )
-    return by_threads(
-        lambda i: group_of_sides(keys[i], sides[2 * i], sides[2 * i + 1], one_sided=one_sided), range(len(keys))
-    )
+        samples = _of_counts(sign, *counted)
+    else:
+        columns = [scores] if weights is None else [scores, weights]
+        parted, bounds = _partitioned(columns, part, 2 * len(keys))
+        samples = by_threads(
+            lambda i: _sorted([column[bounds[i] : bounds[i + 1]] for column in parted], sign), range(2 * len(keys))
+        )
+    return [Group(key, (samples[2 * i], samples[2 * i + 1])) for i, key in enumerate(keys)]
 
 
 def _ranges(rows: int) -> list[range]:
@@ -120,12 +107,17 @@ def _counted(
     return lo + np.arange(steps, dtype=np.float64), sums, squares
 
 
-def _of_counts(key: str, scores: Floats, weights: Floats, squares: Floats | None, one_sided: bool) -> Group:  # noqa: FBT001
-    sums = weights.sum(axis=0)
-    own = None if squares is None else (squares[:, 0], squares[:, 1])
-    people = sums if squares is None else kish(sums, squares.sum(axis=0))
-    table = Table.merged(scores, weights[:, 0], weights[:, 1], own)
-    return Group.of_table(key, table, (float(people[0]), float(people[1])), one_sided=one_sided)
+def _of_counts(sign: float, scores: Floats, weights: Floats, squares: Floats | None) -> list[Sample]:
+    """The samples of people who were counted by score, one for each part."""
+    scores, weights = (scores, weights.T) if sign > 0 else (-scores[::-1], weights[::-1].T)
+    if squares is not None:
+        squares = squares.T if sign > 0 else squares[::-1].T
+    samples = []
+    for i, own in enumerate(weights):
+        there = np.flatnonzero(own)
+        more = None if squares is None else squares[i, there]
+        samples.append(Sample(scores[there], own[there], squares=more, counted=squares is None))
+    return samples
 
 
 # -- all others --------------------------------------------------------------------------------------------------------
@@ -164,57 +156,18 @@ def _partitioned(columns: Sequence[Floats], part: Parts, parts: int) -> tuple[li
     return found, bounds.tolist()
 
 
-def _sorted_side(columns: Sequence[Floats], sign: float) -> tuple[Floats, Floats | None]:
-    """Scores in order, upwards, with their weights; in place."""
+def _sorted(columns: Sequence[Floats], sign: float) -> Sample:
+    """A part's people in order, upwards, with their weights."""
     scores, *rest = columns
     if sign < 0:
         np.negative(scores, out=scores)
-    if not rest:
-        scores.sort()
-        return locked(scores), None
-    order = np.argsort(scores)
-    scores[:] = scores[order]
-    rest[0][:] = rest[0][order]
-    return locked(scores), locked(rest[0])
-
-
-def group_of_sides(
-    key: str,
-    negatives: tuple[Floats, Floats | None],
-    positives: tuple[Floats, Floats | None],
-    *,
-    one_sided: bool = False,
-) -> Group:
-    """A group of its labels' sorted scores and weights: large, or a table where scores are few or shared by many."""
-    sides = (negatives, positives)
-    # Summed in order, as the sums of the first so many are, so that these end in exactly 1.
-    totals = [float(at.size if w is None else np.cumsum(w)[-1]) if at.size else 0.0 for at, w in sides]
-    if not one_sided:
-        check_sides(key, totals[0], totals[1])
-    people = (_people(*negatives), _people(*positives))
-    size = negatives[0].size + positives[0].size
-    if size > LARGE and min(totals) > 0 and sum(_distinct(at) for at, _ in sides) * _TIED > size:
-        moments = tuple(
-            Moments(at, None if w is None else w[None], np.array([total]))
-            for (at, w), total in zip(sides, totals, strict=True)
-        )
-        for side in moments:
-            _ = side.strides  # made now, while threads are at work
-        return Group(key, people, None, (moments[0], moments[1]), (totals[0], totals[1]))
-    if negatives[1] is None:
-        scores = np.unique(np.concatenate([at for at, _ in sides]))
-        counts = [np.diff(np.append(np.searchsorted(at, scores), at.size)).astype(np.float64) for at, _ in sides]
-        table = Table(locked(scores), locked(counts[0]), locked(counts[1]))
+    if rest:
+        order = np.argsort(scores)
+        scores[:] = scores[order]
+        rest[0][:] = rest[0][order]
     else:
-        table = Table.of_sides([at for at, _ in sides], [w for _, w in sides if w is not None])
-    return Group.of_table(key, table, people, one_sided=one_sided)
-
-
-def _distinct(scores: Floats) -> int:
-    return int(np.count_nonzero(scores[1:] != scores[:-1])) + 1
-
-
-def _people(scores: Floats, weights: Floats | None) -> float:
-    if weights is None or not weights.size:
-        return float(scores.size)
-    return float(kish(np.array([weights.sum()]), np.array([(weights**2).sum()]))[0])
+        scores.sort()
+    sample = sample_of_sorted(scores, rest[0] if rest else None)
+    if sample.size > FEW:
+        _ = sample.strides  # made now, while threads are at work
+    return sample

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 
 from evenodds.errors import DataError, OptionError, one_of
 from evenodds.frames import is_lazy, opened
+from evenodds.geometry.stack import Stack
 from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
 from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
-from evenodds.model.groups import Group, Table, check_sides, kish
+from evenodds.model.groups import Group, check_labels
 from evenodds.model.intake import groups_of
 from evenodds.model.keys import GroupLike, encode, owners
+from evenodds.model.pooling import Pooled
 
 __all__ = ["Group", "JointDistribution", "Orientation", "check_is_joint", "check_joint"]
 
@@ -49,6 +51,10 @@ class JointDistribution:
     """What the scores were rounded to; 0 where they are as given."""
     one_sided: tuple[Group, ...] = ()
     """Groups with people of one label only, or none: kept for an audit, and nothing else takes them."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of; all else is computed again where it is asked for."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_arrays(
@@ -182,8 +188,8 @@ class JointDistribution:
         if width:
             scores = rounded(scores, width)
         keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        members = groups_of(scores, codes, labels, weights, keys=keys, sign=sign, one_sided=keep)
-        return cls._checked(members, orientation, width)
+        groups = groups_of(scores, codes, labels, weights, keys=keys, sign=sign)
+        return cls._checked(groups, orientation, width, one_sided=keep)
 
     @classmethod
     def _of_cells(
@@ -191,16 +197,13 @@ class JointDistribution:
     ) -> JointDistribution:
         sign = _sign(orientation)
         keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        members = []
+        groups = []
         for code, key in enumerate(cells.keys):
             rows = cells.codes == code
-            negatives, positives = cells.weights[:, rows]
-            squares = cells.squares[:, rows]
-            people = kish(cells.weights[:, rows].sum(axis=1), squares.sum(axis=1))
-            own = None if np.array_equal(squares, cells.weights[:, rows]) else (squares[0], squares[1])
-            table = Table.merged(sign * cells.scores[rows], negatives, positives, own)
-            members.append(Group.of_table(key, table, (float(people[0]), float(people[1])), one_sided=keep))
-        return cls._checked(members, orientation, resolution)
+            weights, squares = cells.weights[:, rows], cells.squares[:, rows]
+            own = None if np.array_equal(squares, weights) else squares
+            groups.append(Group.of_counts(key, sign * cells.scores[rows], *weights, own))
+        return cls._checked(groups, orientation, resolution, one_sided=keep)
 
     @classmethod
     def from_counts(
@@ -234,7 +237,7 @@ class JointDistribution:
             raise DataError(msg)
         owner = owners(counts)
         keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        members = []
+        groups = []
         for key in sorted(owner):
             entry = counts[owner[key]]
             if not isinstance(entry, (Sequence, np.ndarray)) or len(entry) != 3:  # noqa: PLR2004 the three columns
@@ -250,15 +253,17 @@ class JointDistribution:
                 raise DataError(msg)
             check_amounts(names[1], negatives)
             check_amounts(names[2], positives)
-            people = (float(negatives.sum()), float(positives.sum()))
-            table = Table.merged(sign * scores, negatives, positives)
-            members.append(Group.of_table(key, table, people, one_sided=keep))
-        return cls._checked(members, orientation)
+            groups.append(Group.of_counts(key, sign * scores, negatives, positives))
+        return cls._checked(groups, orientation, one_sided=keep)
 
     @classmethod
-    def _checked(cls, members: Sequence[Group], orientation: Orientation, resolution: float = 0.0) -> JointDistribution:
-        whole = tuple(member for member in members if not member.is_one_sided)
-        rest = tuple(member for member in members if member.is_one_sided)
+    def _checked(
+        cls, groups: Sequence[Group], orientation: Orientation, resolution: float = 0.0, *, one_sided: bool
+    ) -> JointDistribution:
+        whole = tuple(group for group in groups if not group.is_one_sided)
+        rest = tuple(group for group in groups if group.is_one_sided)
+        for group in () if one_sided else rest:
+            check_labels(group.key, group.negative_total, group.positive_total)
         if not whole:
             counts = "; ".join(f"{g.key!r} {g.negative_total:g} and {g.positive_total:g}" for g in rest)
             msg = f"No group has both negatives and positives: {counts}."
@@ -287,6 +292,7 @@ class JointDistribution:
         hi = max(member.ends[1] for member in self.members)
         return (lo, hi) if self.orientation == "positive" else (-hi, -lo)
 
+    @cached_property
     def near_zero(self) -> tuple[JointDistribution, float]:
         """The same people with scores near 0, and what to add to come back, where scores vary little for their size.
 
@@ -299,6 +305,16 @@ class JointDistribution:
         upward = self.members[0].ends[0]
         moved = replace(self, members=tuple(member.moved(-upward) for member in self.members), one_sided=())
         return moved, upward if self.orientation == "positive" else -upward
+
+    @cached_property
+    def stack(self) -> Stack:
+        """The groups' negatives and positives side by side."""
+        return Stack([member.by_label for member in self.members])
+
+    @cached_property
+    def pooled(self) -> Pooled:
+        """The groups with their labels pooled."""
+        return Pooled(self.members, self.stack)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -343,7 +359,7 @@ def check_joint(joint: JointDistribution, where: str = "The first argument") -> 
     """Refuse what is no joint distribution, or one with groups whose rates are not defined."""
     check_is_joint(joint, where)
     for member in joint.one_sided:
-        check_sides(member.key, member.negative_total, member.positive_total)
+        check_labels(member.key, member.negative_total, member.positive_total)
 
 
 def _size(entry: object) -> str:

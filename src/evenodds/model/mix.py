@@ -16,12 +16,10 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
 from evenodds.model.curves import Curve
 from evenodds.model.families import Family
-from evenodds.model.groups import Group
-from evenodds.model.joint import Orientation
-from evenodds.model.pooling import widest_ramp
-from evenodds.model.reach import ON_CURVE, Placed, Reach, least_width, reach_inside, reach_of
+from evenodds.model.joint import JointDistribution, Orientation
+from evenodds.model.reach import ON_CURVE, Placed, Reach, least_width, reaches_inside, reaches_of, refined
 from evenodds.model.roc import Point
-from evenodds.model.solutions import Meeting
+from evenodds.model.search import CurveSearch
 
 __all__ = ["gentlest_mix"]
 
@@ -64,16 +62,18 @@ def gentlest_mix(
     if np.isinf(budget) and inside is None and abs(short) <= ON_CURVE:
         return _curve(family, at_budget.edge(point), orientation)
 
+    alone = JointDistribution((group,), "positive")
+
     def reach(slope: float) -> Reach:
         if inside is not None:
-            return reach_inside(group, family, slope, inside)
-        return reach_of(group, family, slope).refined(point)
+            return reaches_inside([group], alone.stack, family, slope, inside)[0]
+        return refined(reaches_of([group], alone.stack, family, slope), alone.stack, [point])[0]
 
     # Parts that do not overlap add up to less than either, so they may be steeper than the mix shall be.
     steepest, widest = (budget, at_budget) if short <= held else (2 * budget, reach(2 * budget))
     if widest.shortfall(point) > held:
         return None
-    slope, found = _first_that_holds(reach, widest, point, steepest, _least_slope(group, family, point))
+    slope, found = _first_that_holds(reach, widest, point, steepest, _least_slope(alone, family, point))
     curves = _mixes(found, point, budget, orientation, inside)
     for steeper in slope * _STEP ** np.arange(1, _BEYOND) if np.isfinite(slope) else ():
         if min((curve.lipschitz for curve in curves), default=np.inf) <= steeper / 2:
@@ -95,11 +95,12 @@ def _mixes(reach: Reach, point: Point, budget: float, orientation: Orientation, 
     return [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
 
 
-def _least_slope(group: Group, family: Family, point: Point) -> float:
+def _least_slope(alone: JointDistribution, family: Family, point: Point) -> float:
     """Where the search begins: at what is proven to be the least slope of all rising curves."""
-    ramp = widest_ramp(group, point)
+    (group,) = alone.members
+    widest = float(alone.pooled.widest_ramps([point])[1][0])
     lo, hi = group.ends
-    widest = (hi - lo) / _WIDEST if ramp is None else ramp[1]
+    widest = (hi - lo) / _WIDEST if np.isnan(widest) else widest
     # A smooth curve is steeper somewhere than the straight one; mixes of two may come near the bound.
     return 1 / max(widest, least_width(group, family, np.inf))
 
@@ -137,7 +138,8 @@ def _neighbours_as_one(reach: Reach, point: Point, inside: Inside) -> Parts | No
     width = first.t1 - first.t0
     if not 0 < abs(first.t0 - last.t0) + abs(first.t1 - last.t1) < _NEAR * width or first.p != last.p:
         return None
-    t0, t1 = Meeting(reach.group, reach.family, point, "positive").near(first.p, first.t0, first.t1)
+    alone = JointDistribution((reach.group,), "positive")
+    t0, t1 = CurveSearch(alone, reach.family, [point]).near(0, first.p, first.t0, first.t1)
     if np.isnan(t0) or (inside is not None and not inside[0] <= t0 <= t1 <= inside[1]):
         return None
     one = Placed(t0, t1, first.p)
@@ -150,47 +152,42 @@ def _crossings(reach: Reach, point: Point) -> list[Parts]:
     The line from a vertex through the point crosses the blurred ROC beyond it. Which crossing makes the gentlest mix is
     estimated for all of them together; where the curve stands exactly is then a root.
     """
-    if (reach.traces[0].t0 == reach.traces[0].t1).all():
+    traces, family = reach.traces, reach.family
+    if (traces.t0 == traces.t1).all():
         return []  # thresholds stand where the scores are
     at = np.array([[point.fpr], [point.tpr]])
-    vertices = reach.border
-    own = np.array([(v.t0, v.t1, v.p) for v in vertices]).T
-    one = reach.border_rates - at
-    family = reach.family
-    own_slope = family.unit_slope(own[2]) / (own[1] - own[0])
-    found: list[tuple[float, int, int, int]] = []
-    for which, trace in enumerate(reach.traces):
-        other = trace.rates - at
-        side = one[0][:, None] * other[1] - one[1][:, None] * other[0]
-        i, k = np.nonzero(side[:, :-1] * side[:, 1:] <= 0)
-        gap = side[i, k] - side[i, k + 1]
-        share = np.where(gap != 0, side[i, k] / np.where(gap != 0, gap, 1.0), 0.0)
-        there = other[:, k] + share * (other[:, k + 1] - other[:, k])
-        beyond = (one[:, i] * there).sum(axis=0) < 0
-        i, k, there = i[beyond], k[beyond], there[:, beyond]
-        near, far = np.hypot(*one[:, i]), np.hypot(*there)
-        part = near / (near + far)
-        slope = float(family.unit_slope(trace.p)) / (trace.t1[k] - trace.t0[k])
-        apart = np.maximum(own[0][i], trace.t0[k + 1]) >= np.minimum(own[1][i], trace.t1[k])
-        both = (1 - part) * own_slope[i], part * slope
-        steep = np.where(apart, np.maximum(*both), both[0] + both[1])
-        best = np.argsort(steep)[:_TRIED]
-        found += zip(steep[best].tolist(), [which] * best.size, i[best].tolist(), k[best].tolist(), strict=True)
-    made = (_crossing(reach, point, vertices[i], which, k) for _, which, i, k in sorted(found)[:_TRIED])
-    return [parts for parts in made if parts is not None]
+    vertices, other = reach.border, reach.rates - at
+    one = other[:, vertices]
+    slopes = family.unit_slope(traces.p) / (traces.t1 - traces.t0)
+    side = one[0][:, None] * other[1] - one[1][:, None] * other[0]
+    i, k = np.nonzero((side[:, :-1] * side[:, 1:] <= 0) & (traces.trace[:-1] == traces.trace[1:]))
+    gap = side[i, k] - side[i, k + 1]
+    share = np.where(gap != 0, side[i, k] / np.where(gap != 0, gap, 1.0), 0.0)
+    there = other[:, k] + share * (other[:, k + 1] - other[:, k])
+    beyond = (one[:, i] * there).sum(axis=0) < 0
+    i, k, there = i[beyond], k[beyond], there[:, beyond]
+    near, far = np.hypot(*one[:, i]), np.hypot(*there)
+    part = near / (near + far)
+    own = vertices[i]
+    apart = np.maximum(traces.t0[own], traces.t0[k + 1]) >= np.minimum(traces.t1[own], traces.t1[k])
+    both = (1 - part) * slopes[own], part * slopes[k]
+    steep = np.where(apart, np.maximum(*both), both[0] + both[1])
+    best = np.argsort(steep, kind="stable")[:_TRIED]
+    parts = (_crossing(reach, point, reach.placed(v), j) for v, j in zip(own[best].tolist(), k[best].tolist(), strict=True))
+    return [pair for pair in parts if pair is not None]
 
 
-def _crossing(reach: Reach, point: Point, vertex: Placed, which: int, k: int) -> Parts | None:
+def _crossing(reach: Reach, point: Point, vertex: Placed, k: int) -> Parts | None:
     """The mix of a vertex with the curve between two neighbours of a trace that lies exactly beyond the point."""
-    trace = reach.traces[which]
+    traces = reach.traces
     at = np.array([point.fpr, point.tpr])
 
     def rates(placed: Placed) -> Floats:
-        return np.asarray(reach.group.moments.expectation(reach.family.layout(placed.t0, placed.t1, placed.p)))
+        return reach.group.rates(reach.family.layout(placed.t0, placed.t1, placed.p))
 
     def between(share: float) -> Placed:
-        (a, b), (c, d) = trace.t0[k : k + 2].tolist(), trace.t1[k : k + 2].tolist()
-        return Placed(a + share * (b - a), c + share * (d - c), trace.p)
+        (a, b), (c, d) = traces.t0[k : k + 2].tolist(), traces.t1[k : k + 2].tolist()
+        return Placed(a + share * (b - a), c + share * (d - c), float(traces.p[k]))
 
     one = rates(vertex) - at
 

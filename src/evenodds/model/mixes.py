@@ -20,7 +20,7 @@ from evenodds.geometry.program import LinearProgram, SolverError
 from evenodds.model.goals import Constraint, Objective
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
-from evenodds.model.roc import Point, roc_of
+from evenodds.model.roc import Point
 
 __all__ = ["Steps", "best_mixed", "gentlest_steps", "steps_of"]
 
@@ -43,7 +43,7 @@ class Steps:
 
 def steps_of(group: Group, slope: float) -> Steps:
     """The thresholds at a group's scores, lowest score first, each capped by the slope budget."""
-    roc = roc_of(group)
+    roc = group.roc
     gaps = np.diff(group.scores)
     with np.errstate(over="ignore"):
         cap = np.append(1.0, np.minimum(slope * gaps, 1.0) if np.isfinite(slope) else np.ones(gaps.size))

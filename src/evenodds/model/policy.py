@@ -40,10 +40,9 @@ def odds_of(curve: Curve, group: Group) -> Floats:
 def rates_of(curve: Curve, group: Group) -> Point:
     """(FPR, TPR) of a curve for a group: summed directly over its scores, or if these are many from local moments."""
     if group.is_large:
-        pieces = curve.pieces if curve.orientation == "positive" else curve.pieces.mirrored()
-        fpr, tpr = group.moments.expectation(pieces)
+        fpr, tpr = group.rates(curve.pieces if curve.orientation == "positive" else curve.pieces.mirrored())
     else:
-        fpr, tpr = group.shares @ odds_of(curve, group)
+        fpr, tpr = group.class_conditional @ odds_of(curve, group)
     return Point(*(float(min(max(rate, 0.0), 1.0)) for rate in (fpr, tpr)))  # rounding must not make a rate of 1 more
 
 

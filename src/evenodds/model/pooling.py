@@ -9,129 +9,294 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull
-from evenodds.geometry.moments import Moments, Sample, ramps, ramps_from
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.roots import bracketed_root
-from evenodds.geometry.threads import by_threads
+from evenodds.geometry.roots import bracketed_root, bracketed_roots
+from evenodds.geometry.samples import ramps
+from evenodds.geometry.stack import Bounds, Stack, ramps_between
 from evenodds.model.families import family_of
 from evenodds.model.groups import Group
 from evenodds.model.reach import ON_CURVE, is_sparse, kinks, some_scores
-from evenodds.model.roc import LargeRoc, Point, roc_of
+from evenodds.model.roc import Point
 
-__all__ = [
-    "UpperBound",
-    "is_least_slope",
-    "pool_together",
-    "pooled",
-    "pooled_slope_bound",
-    "upper_bound",
-    "widest_ramp",
-]
+__all__ = ["Pooled", "UpperBound"]
 
-_POOLED: WeakKeyDictionary[Group, Sample] = WeakKeyDictionary()
 _FIRST_LOOK = 128  # scores that make the first tangents of a smooth bound
 _CLOSER = 16  # tangents more around a point
 _ROUNDS = 3
 _NEWTON_STEPS = 12
 _NO_SLOPE = -600.0  # its logarithm
 _NEAR = 1e-6  # of a width: how far from a good guess to look first
+_TINY = 1e-300
 
-
-def pooled(group: Group) -> Sample:
-    """The group with its labels pooled by isotonic regression on the score: row 0 its negatives, row 1 its positives.
-
-    The blocks of the regression are the edges of the ROC's hull, so no regression is run.
-    """
-    known = _POOLED.get(group)
-    if known is None:
-        known = _POOLED[group] = _PooledSides(group) if group.is_large else _pooled_table(group)
-    return known
-
-
-def pool_together(groups: Sequence[Group]) -> None:
-    """Pool large groups side by side, by threads: numpy does most of it without Python's lock."""
-    by_threads(pooled, [group for group in groups if group.is_large])
-
-
-def _pooled_table(group: Group) -> Moments:
-    kept = roc_of(group).hull_vertices
-    block = np.repeat(np.arange(kept.size - 1), np.diff(kept))[::-1]  # lowest score first, as the group has them
-    here = group.negatives + group.positives
-    sides = [np.bincount(block, side) for side in (group.negatives, group.positives)]
-    total = sides[0] + sides[1]
-    weights = np.stack([here * (side / total)[block] for side in sides])
-    return Moments(group.scores, weights, weights.sum(axis=1))
-
-
-class _PooledSides:
-    """A large group, pooled: within a block everybody counts as so much negative and so much positive."""
-
-    def __init__(self, group: Group) -> None:
-        roc = roc_of(group)
-        assert isinstance(roc, LargeRoc)  # noqa: S101 large groups have one
-        self._sides = (roc.negatives, roc.positives)
-        self._totals = np.array([group.negative_total, group.positive_total])
-        lo, hi = group.ends
-        self.centre = lo + (hi - lo) / 2
-        self._edges = roc.hull_thresholds[:0:-1]  # ascending: block i has the scores from edge i on
-        sums = np.stack(
-            [np.append(side.before(np.searchsorted(side.points, self._edges))[0], 1.0) for side in self._sides]
-        )
-        mass = np.diff(sums, axis=1) * self._totals[:, None]
-        self._ratio = mass / mass.sum(axis=0)
-        # Everybody below each edge, and what of them counts as negative and as positive.
-        everybody = self._everybody(self._edges)
-        steps = np.diff(np.concatenate([everybody, self._everybody(np.array([np.inf]))], axis=1), axis=1)
-        parts = self._ratio[:, None] * steps[None]
-        self._below = np.concatenate([np.zeros((2, 2, 1)), np.cumsum(parts, axis=-1)[..., :-1]], axis=-1)
-        self._from = everybody
-
-    def _everybody(self, at: Floats) -> Floats:
-        """Weight, and sum of weight * (score - centre), of all people below each score, of shape (2, n)."""
-        total = np.zeros((2, at.size))
-        for side, weight in zip(self._sides, self._totals, strict=True):
-            share, moment = side.sums_below(at)
-            total += weight * np.stack([share[0], moment[0] + (side.centre - self.centre) * share[0]])
-        return total
-
-    def sums_below(self, at: Floats) -> tuple[Floats, Floats]:
-        """See `Sample`."""
-        block = np.clip(np.searchsorted(self._edges, at, side="right") - 1, 0, self._edges.size - 1)
-        beyond = self._everybody(at) - self._from[:, block]
-        sums = (self._below[..., block] + self._ratio[:, None, block] * beyond[None]) / self._totals[:, None, None]
-        return sums[:, 0], sums[:, 1]
+Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class UpperBound:
-    """A concave polyline that no rising curve of a slope exceeds."""
+    """A concave polyline that no rising curve of a slope exceeds.
+
+    Of many scores it is drawn as tangents to the blurred pooled ROC at some ramps, with falling t0; else it is exact.
+    """
 
     polyline: Polyline
+    t0: Floats | None = None
+    t1: Floats | None = None
+    rates: Floats | None = None
+    shares: Floats | None = None
+    """Of people within each ramp: as t0 falls, FPR and TPR rise by these, so they are the tangent's direction."""
 
     @property
-    def can_come_closer(self) -> bool:
-        """Whether it is drawn in some places only."""
-        return False
-
-    def closer(self, near: Point) -> UpperBound:  # noqa: ARG002 what is exact cannot come closer
-        """The bound drawn more closely around a point, where that is possible."""
-        return self
+    def is_exact(self) -> bool:
+        """Whether it cannot be drawn closer."""
+        return self.t0 is None
 
 
-def upper_bound(group: Group, slope: float) -> UpperBound:
-    """What no rising curve of this slope exceeds: exact for few scores, tangents for many."""
-    if np.isinf(slope):
-        return UpperBound(roc_of(group).hull)
-    sample, width = pooled(group), 1 / slope
-    if is_sparse(group, family_of("linear"), width):
-        return _Tangents.at(sample, *kinks(some_scores(group, _FIRST_LOOK), width))
-    return UpperBound(_concave(*ramps(sample, *kinks(group.scores, width))))
+class Pooled:
+    """Groups with their labels pooled: within a block everybody counts as so much negative and so much positive.
+
+    The blocks of the regression are the edges of the ROC's hull, so no regression is run.
+    """
+
+    def __init__(self, groups: Sequence[Group], stack: Stack) -> None:
+        self._groups, self._stack = tuple(groups), stack
+        self.ends = np.array([group.ends for group in groups]).T
+        """The lowest and the highest score of each group, of shape (2, groups)."""
+        self.centre = self.ends[0] + (self.ends[1] - self.ends[0]) / 2
+        self._totals = np.array([[side.total for side in group.by_label] for group in groups]).T
+        self._edges = [group.roc.hull_thresholds[:0:-1] for group in groups]  # block i has the scores from edge i on
+        bounds = np.append(0, np.cumsum([edges.size for edges in self._edges]))
+        self._first = bounds[:-1]
+        share, self._from = self._everybody(np.concatenate(self._edges), bounds)
+        # Where each block ends: at the next one's beginning, or beyond all scores.
+        means = np.array([[side.mean for side in group.by_label] for group in groups]).T - self.centre
+        last = bounds[1:] - 1
+        share_end, end = np.roll(share, -1, axis=1), np.roll(self._from, -1, axis=1)
+        share_end[:, last] = 1.0
+        end[:, last] = self._totals.sum(axis=0), (self._totals * means).sum(axis=0)
+        mass = (share_end - share) * stack.each(self._totals, bounds)
+        self._ratio = mass / mass.sum(axis=0)
+        # What of everybody below each block counts as negative and as positive, as weights and as moments.
+        parts = self._ratio[:, None] * (end - self._from)[None]
+        self._below = np.zeros(parts.shape)
+        for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            np.cumsum(parts[..., first : stop - 1], axis=-1, out=self._below[..., first + 1 : stop])
+
+    def _everybody(self, at: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
+        """Shares of the labels below each score; and weight, and sum of weight * (score - centre), of all people."""
+        share, moment = self._stack.sums_below(at, bounds)
+        each = self._stack.each
+        weighted = each(self._totals, bounds) * share
+        moments = each(self._totals, bounds) * moment + each(self._stack.centre - self.centre, bounds) * weighted
+        return share, np.stack([weighted.sum(axis=0), moments.sum(axis=0)])
+
+    def sums_below(self, at: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
+        """Pooled shares below each score, and means of (score - centre) over them, of shape (2, n)."""
+        block = np.empty(at.size, np.intp)
+        starts = bounds.tolist()
+        for edges, offset, first, stop in zip(self._edges, self._first.tolist(), starts[:-1], starts[1:], strict=True):
+            if stop > first:
+                found = edges.searchsorted(at[first:stop], side="right") - 1
+                block[first:stop] = np.maximum(found, 0) + offset
+        _, everybody = self._everybody(at, bounds)
+        sums = self._below[..., block] + self._ratio[:, None, block] * (everybody - self._from[:, block])
+        sums /= self._stack.each(self._totals, bounds)[:, None]
+        return sums[:, 0], sums[:, 1]
+
+    def ramps(self, t0: Floats, t1: Floats, bounds: Bounds) -> Floats:
+        """Pooled (FPR, TPR) of straight ramps, of shape (2, n)."""
+        return self._ramps_and_shares(t0, t1, bounds)[0]
+
+    def _ramps_and_shares(self, t0: Floats, t1: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
+        """The same, and the shares within the ramps."""
+        sums = self.sums_below(np.stack([t0, t1], axis=-1).ravel(), 2 * bounds)
+        rates = ramps_between(sums, t0, t1, self._stack.each(self.centre, bounds))
+        return rates, sums[0][:, 1::2] - sums[0][:, ::2]
+
+    # -- bounds on the objective -----------------------------------------------------------------------------------------
+
+    def upper_bounds(self, slope: float) -> list[UpperBound]:
+        """What no rising curve of this slope exceeds, for each group: exact for few scores, tangents for many."""
+        if np.isinf(slope):
+            return [UpperBound(group.roc.hull) for group in self._groups]
+        width, straight = 1 / slope, family_of("linear")
+        sparse = [is_sparse(group, straight, width) for group in self._groups]
+        looks = [
+            kinks(some_scores(group, _FIRST_LOOK) if few else group.scores, width)
+            for group, few in zip(self._groups, sparse, strict=True)
+        ]
+        t0, t1 = (np.concatenate(ends) for ends in zip(*looks, strict=True))
+        bounds = np.append(0, np.cumsum([at.size for at, _ in looks]))
+        rates, shares = self._ramps_and_shares(t0, t1, bounds)
+        own = [slice(i, j) for i, j in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+        return [
+            _tangents(t0[at], t1[at], rates[:, at], shares[:, at]) if few else UpperBound(_concave(*rates[:, at]))
+            for at, few in zip(own, sparse, strict=True)
+        ]
+
+    def closer(self, bounds: Sequence[UpperBound], points: Sequence[Point]) -> list[UpperBound]:
+        """The bounds drawn more closely around points, where that is possible."""
+        found = list(bounds)
+        for _ in range(_ROUNDS):
+            more = [np.zeros(0) if bound.is_exact else _between(bound, p) for bound, p in zip(found, points, strict=True)]
+            where = np.append(0, np.cumsum([at.size for at in more]))
+            t0 = np.concatenate(more)
+            if not t0.size:
+                break
+            widths = np.array([0.0 if b.t0 is None or b.t1 is None else float(b.t1[0] - b.t0[0]) for b in found])
+            t1 = t0 + np.repeat(widths, np.diff(where))
+            rates, shares = self._ramps_and_shares(t0, t1, where)
+            for i in np.flatnonzero(np.diff(where)):
+                at = slice(where[i], where[i + 1])
+                found[i] = _tangents(t0[at], t1[at], rates[:, at], shares[:, at], known=found[i])
+        return found
+
+    # -- bounds on slopes ------------------------------------------------------------------------------------------------
+
+    def slope_bounds(self, points: Sequence[Point], achieved: Sequence[float]) -> list[float]:
+        """For each group a slope that no rising curve through its point can fall below: exact where ROCs are concave.
+
+        `achieved` are slopes of some curves through the points, which the bounds do not exceed.
+        """
+        _, widest = self.widest_ramps(points)
+        return [
+            self._slope_bound(i, point, slope, width)
+            for i, (point, slope, width) in enumerate(zip(points, achieved, widest.tolist(), strict=True))
+        ]
+
+    def _slope_bound(self, which: int, point: Point, achieved: float, widest: float) -> float:
+        if achieved == 0:
+            return 0.0
+        if not np.isnan(widest):
+            return min((1 - 1e-9) / widest, achieved)
+        return achieved if self.is_least_slope(which, point, achieved) else self._searched_bound(which, point, achieved)
+
+    def widest_ramps(self, points: Sequence[Point]) -> tuple[Floats, Floats]:
+        """Start and width of each pooled group's ramp through its point; NaN where it is not found, or proves nothing.
+
+        No rising curve of the group through the point is gentler than this ramp, but for 1e-9 of it.
+        """
+        target = np.array([[point.fpr, point.tpr] for point in points]).T
+        t0, t1 = self._ramps_through(target)
+        which = np.flatnonzero((target[1] - target[0] > 2 * ON_CURVE) & ~np.isnan(t0))
+        width = t1 - t0
+        if which.size:
+            short = self.shortfalls(which, target[:, which], (1 - 1e-9) / width[which], near=t0[which])
+            which = which[short > 0]
+        proven = np.isin(np.arange(width.size), which)
+        return np.where(proven, t0, np.nan), np.where(proven, width, np.nan)
+
+    def _ramps_through(self, target: Floats) -> tuple[Floats, Floats]:
+        """The ramps whose pooled rates are the points, by Newton's method; NaN where it does not settle.
+
+        With A the sum of (score - t0) within the ramp and S the share there, a rate is A / width + the share above; so
+        it changes by -A / width^2 as t1 moves, and by that and S / width less as t0 does.
+        """
+        count = self.centre.size
+        span = self.ends[1] - self.ends[0]
+        t0, t1 = self.ends[0] + 0.25 * span, self.ends[0] + 0.75 * span
+        settled = np.zeros(count, bool)
+        live = np.flatnonzero(span > 0)
+        for _ in range(_NEWTON_STEPS):
+            a, b = t0[live], t1[live]
+            bounds = np.searchsorted(live, np.arange(count + 1))
+            share, moment = self.sums_below(np.stack([a, b], axis=-1).ravel(), 2 * bounds)
+            width, within = b - a, share[:, 1::2] - share[:, ::2]
+            rise = moment[:, 1::2] - moment[:, ::2] - (a - self.centre[live]) * within
+            miss = rise / width + 1 - share[:, 1::2] - target[:, live]
+            done = np.abs(miss).max(axis=0) <= ON_CURVE
+            settled[live[done]] = True
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                by_t1 = -rise / width**2
+                by_t0 = -by_t1 - within / width
+                det = by_t0[0] * by_t1[1] - by_t0[1] * by_t1[0]
+                by_a = (miss[0] * by_t1[1] - miss[1] * by_t1[0]) / det
+                by_b = (by_t0[0] * miss[1] - by_t0[1] * miss[0]) / det
+                furthest = np.maximum(np.maximum(np.abs(by_a), np.abs(by_b)), _TINY)
+                part = np.minimum(0.5 * width / np.maximum(np.abs(by_b - by_a), _TINY), width / furthest)
+            part = np.minimum(1.0, part)
+            moving = ~done & np.isfinite(by_a) & np.isfinite(by_b)
+            live = live[moving]
+            if not live.size:
+                break
+            t0[live] -= (part * by_a)[moving]
+            t1[live] -= (part * by_b)[moving]
+        return np.where(settled, t0, np.nan), np.where(settled, t1, np.nan)
+
+    def is_least_slope(self, which: int, point: Point, slope: float) -> bool:
+        """Whether it is proven that no rising curve of a group through the point is gentler, but for 1e-9 of it."""
+        return slope == 0 or (np.isfinite(slope) and self._shortfall(which, point, slope * (1 - 1e-9)) > 0)
+
+    def _shortfall(self, which: int, point: Point, slope: float) -> float:
+        return float(self.shortfalls(np.array([which]), np.array([[point.fpr], [point.tpr]]), np.array([slope]))[0])
+
+    def shortfalls(self, which: Index, target: Floats, slope: Floats, *, near: Floats | None = None) -> Floats:
+        """How far below points the blurred pooled ROCs of some groups stay; less than rounding counts as nothing.
+
+        `near` is a guess of where the ramps start that have the points' FPR.
+        """
+        count = self.centre.size
+        width = 1 / slope
+        lo, hi = self.ends[0, which] - width, self.ends[1, which]
+        # Prefix sums are all there is.
+        slack = ON_CURVE + 8 * np.finfo(float).eps * np.maximum(hi - lo, 0) / width
+
+        def rates(t0: Floats, i: Index) -> Floats:
+            return self.ramps(t0, t0 + width[i], np.searchsorted(which[i], np.arange(count + 1)))
+
+        # FPR falls with t0; of a level run of it, which rounding must not cut, the leftmost has the highest TPR.
+        def beyond(t0: Floats, i: Index) -> Floats:
+            return rates(t0, i)[0] - (target[0, i] + slack[i])
+
+        every = np.arange(which.size)
+        first, last = beyond(lo, every), beyond(hi, every)
+        if near is not None:
+            around = np.maximum(near - _NEAR * width, lo), np.minimum(near + _NEAR * width, hi)
+            values = beyond(around[0], every), beyond(around[1], every)
+            good = (values[0] > 0) & (values[1] <= 0)
+            lo, hi = np.where(good, around[0], lo), np.where(good, around[1], hi)
+            first, last = np.where(good, values[0], first), np.where(good, values[1], last)
+        t0 = lo.copy()
+        found = np.flatnonzero(first > 0)
+        if found.size:
+            _, t0[found] = bracketed_roots(
+                lambda t, i: beyond(t, found[i]),
+                lo[found],
+                hi[found],
+                first[found],
+                last[found],
+                tolerance=1e-13 * width[found],
+            )
+        return np.asarray(target[1] - slack - rates(t0, every)[1])
+
+    def _searched_bound(self, which: int, point: Point, achieved: float) -> float:
+        """The bound by a search that cannot be lost."""
+        group = self._groups[which]
+        if np.isinf(group.least_gap):
+            return 0.0  # one score: all there is are lotteries
+        gaps = np.inf if group.is_large else 4 / group.least_gap  # steeper ones trace the ROC itself
+        steep = np.log(min(achieved, gaps))
+        if np.isinf(steep):
+            return 0.0  # nothing is proven
+
+        def shortfall(log_slope: float) -> float:
+            return self._shortfall(which, point, float(np.exp(log_slope)))
+
+        if (more := shortfall(steep)) > 0:
+            return float(np.exp(steep))
+        gentle, factor = steep - 1e-6, 1e-2
+        while (short := shortfall(gentle)) <= 0:
+            gentle, steep, more = gentle - factor, gentle, short
+            factor *= 4
+            if gentle < _NO_SLOPE:
+                return 0.0  # so gentle that it is none
+        above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-12)
+        return float(np.exp(above))
 
 
 def _concave(x: Floats, y: Floats) -> Polyline:
@@ -141,44 +306,25 @@ def _concave(x: Floats, y: Floats) -> Polyline:
     return x[kept], y[kept]
 
 
-@dataclass(frozen=True, eq=False)
-class _Tangents(UpperBound):
-    """Tangents to the blurred pooled ROC, which is concave, at ramps with falling t0."""
+def _tangents(t0: Floats, t1: Floats, rates: Floats, shares: Floats, *, known: UpperBound | None = None) -> UpperBound:
+    """The bound by tangents at new ramps, and at those that are known."""
+    rates, shares = np.clip(rates, 0, 1), np.maximum(shares, 0)
+    if known is not None and known.t0 is not None and known.t1 is not None:
+        order = np.argsort(-np.concatenate([known.t0, t0]), kind="stable")
+        t0, t1 = np.concatenate([known.t0, t0])[order], np.concatenate([known.t1, t1])[order]
+        rates = np.concatenate([known.rates, rates], axis=1)[:, order]
+        shares = np.concatenate([known.shares, shares], axis=1)[:, order]
+    return UpperBound(_tangent_line(rates, shares), t0, t1, rates, shares)
 
-    sample: Sample
-    t0: Floats
-    t1: Floats
-    rates: Floats
-    shares: Floats
-    """Of people within each ramp: as t0 falls, FPR and TPR rise by these, so they are the tangent's direction."""
 
-    @classmethod
-    def at(cls, sample: Sample, t0: Floats, t1: Floats, *, known: _Tangents | None = None) -> _Tangents:
-        """Tangents at new ramps, and at those that are known."""
-        n = t0.size
-        share, _ = sums = sample.sums_below(np.concatenate([t0, t1]))
-        rates = np.clip(ramps_from(sums, t0, t1, sample.centre), 0, 1)
-        shares = np.maximum(share[:, n:] - share[:, :n], 0)
-        if known is not None:
-            order = np.argsort(-np.concatenate([known.t0, t0]), kind="stable")
-            t0, t1 = np.concatenate([known.t0, t0])[order], np.concatenate([known.t1, t1])[order]
-            rates = np.concatenate([known.rates, rates], axis=1)[:, order]
-            shares = np.concatenate([known.shares, shares], axis=1)[:, order]
-        return cls(_tangent_line(rates, shares), sample, t0, t1, rates, shares)
-
-    @property
-    def can_come_closer(self) -> bool:
-        return True
-
-    def closer(self, near: Point) -> _Tangents:
-        found = self
-        for _ in range(_ROUNDS):
-            at = int(np.clip(np.searchsorted(found.rates[0], near.fpr), 1, found.t0.size - 1))
-            ends = found.t0[max(at - 2, 0)], found.t0[min(at + 1, found.t0.size - 1)]
-            more = np.setdiff1d(np.linspace(*ends, _CLOSER)[1:-1], found.t0)[::-1]
-            width = float(self.t1[0] - self.t0[0])
-            found = _Tangents.at(self.sample, more, more + width, known=found) if more.size else found
-        return found
+def _between(bound: UpperBound, near: Point) -> Floats:
+    """Where more tangents around a point begin."""
+    t0, rates = bound.t0, bound.rates
+    assert t0 is not None  # noqa: S101 asked of tangents only
+    assert rates is not None  # noqa: S101
+    at = int(np.clip(np.searchsorted(rates[0], near.fpr), 1, t0.size - 1))
+    ends = t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)]
+    return np.setdiff1d(np.linspace(*ends, _CLOSER)[1:-1], t0)[::-1]
 
 
 def _tangent_line(rates: Floats, shares: Floats) -> Polyline:
@@ -197,113 +343,3 @@ def _tangent_line(rates: Floats, shares: Floats) -> Polyline:
     xs, ys = np.empty(2 * x.size - 1), np.empty(2 * x.size - 1)
     xs[::2], ys[::2], xs[1::2], ys[1::2] = x, y, meet_x, meet_y
     return _concave(xs, ys)
-
-
-def pooled_slope_bound(group: Group, point: Point, achieved: float) -> float:
-    """A slope that no rising curve of the group through the point can fall below: exact where the ROC is concave.
-
-    `achieved` is the slope of some curve through the point, which the bound does not exceed.
-    """
-    if achieved == 0:
-        return 0.0
-    widest = widest_ramp(group, point)
-    if widest is not None:
-        return min((1 - 1e-9) / widest[1], achieved)
-    return achieved if is_least_slope(group, point, achieved) else _searched_bound(group, point, achieved)
-
-
-def widest_ramp(group: Group, point: Point) -> tuple[float, float] | None:
-    """Start and width of the pooled group's ramp through the point; None where it is not found, or proves nothing.
-
-    No rising curve of the group through the point is gentler than this ramp, but for 1e-9 of it.
-    """
-    if point.tpr - point.fpr <= 2 * ON_CURVE:
-        return None
-    ramp = _ramp_through(group, point)
-    if ramp is None or _shortfall(group, point, (1 - 1e-9) / ramp[1], near=ramp[0]) <= 0:
-        return None
-    return ramp
-
-
-def _searched_bound(group: Group, point: Point, achieved: float) -> float:
-    """The bound by a search that cannot be lost."""
-    if np.isinf(group.least_gap):
-        return 0.0  # one score: all there is are lotteries
-    gaps = np.inf if group.is_large else 4 / group.least_gap  # steeper ones trace the ROC itself
-    steep = np.log(min(achieved, gaps))
-    if np.isinf(steep):
-        return 0.0  # nothing is proven
-
-    def shortfall(log_slope: float) -> float:
-        return _shortfall(group, point, float(np.exp(log_slope)))
-
-    if (more := shortfall(steep)) > 0:
-        return float(np.exp(steep))
-    gentle, factor = steep - 1e-6, 1e-2
-    while (short := shortfall(gentle)) <= 0:
-        gentle, steep, more = gentle - factor, gentle, short
-        factor *= 4
-        if gentle < _NO_SLOPE:
-            return 0.0  # so gentle that it is none
-    above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-12)
-    return float(np.exp(above))
-
-
-def _ramp_through(group: Group, point: Point) -> tuple[float, float] | None:
-    """Start and width of the ramp whose pooled rates are the point, by Newton's method; None where it does not settle.
-
-    With A the sum of (score - t0) within the ramp and S the share there, a rate is A / width + the share above; so it
-    changes by -A / width^2 as t1 moves, and by that and S / width less as t0 does.
-    """
-    sample = pooled(group)
-    lo, hi = group.ends
-    t0, t1 = lo + 0.25 * (hi - lo), lo + 0.75 * (hi - lo)
-    target = np.array([point.fpr, point.tpr])
-    for _ in range(_NEWTON_STEPS):
-        width = t1 - t0
-        (s0, s1), (m0, m1) = (sums.T for sums in sample.sums_below(np.array([t0, t1])))
-        inside = m1 - m0 - (t0 - sample.centre) * (s1 - s0)
-        miss = inside / width + 1 - s1 - target
-        if np.abs(miss).max() <= ON_CURVE:
-            return t0, width
-        by_t1 = -inside / width**2
-        by_t0 = -by_t1 - (s1 - s0) / width
-        det = by_t0[0] * by_t1[1] - by_t0[1] * by_t1[0]
-        if not abs(det) > 0:
-            return None
-        move = np.array([miss[0] * by_t1[1] - miss[1] * by_t1[0], by_t0[0] * miss[1] - by_t0[1] * miss[0]]) / det
-        move *= min(1.0, 0.5 * width / max(abs(move[1] - move[0]), 1e-300), width / max(*np.abs(move), 1e-300))
-        t0, t1 = t0 - float(move[0]), t1 - float(move[1])
-    return None
-
-
-def is_least_slope(group: Group, point: Point, slope: float) -> bool:
-    """Whether the pooled ROC proves that no rising curve through the point is gentler than this, but for 1e-9 of it."""
-    return slope == 0 or (np.isfinite(slope) and _shortfall(group, point, slope * (1 - 1e-9)) > 0)
-
-
-def _shortfall(group: Group, point: Point, slope: float, *, near: float | None = None) -> float:
-    """How far below the point the blurred pooled ROC stays; less than rounding counts as nothing.
-
-    `near` is a guess of where the ramp starts that has the point's FPR.
-    """
-    sample, width = pooled(group), 1 / slope
-    lo, hi = group.ends[0] - width, group.ends[1]
-    slack = ON_CURVE
-    if group.is_large:  # prefix sums are all there is
-        slack += 8 * np.finfo(float).eps * (hi - lo) / width
-
-    def rates(t0: float) -> Floats:
-        return ramps(sample, np.array([t0]), np.array([t0 + width]))[:, 0]
-
-    # FPR falls with t0; of a level run of it, which rounding must not cut, the leftmost has the highest TPR.
-    def beyond(t0: float) -> float:
-        return float(rates(t0)[0]) - (point.fpr + slack)
-
-    if near is not None:
-        around = max(near - _NEAR * width, lo), min(near + _NEAR * width, hi)
-        if beyond(around[0]) > 0 >= beyond(around[1]):
-            lo, hi = around
-    first = beyond(lo)
-    t0 = lo if first <= 0 else bracketed_root(beyond, (lo, first), (hi, beyond(hi)), 1e-13 * width)[1]
-    return point.tpr - slack - float(rates(t0)[1])

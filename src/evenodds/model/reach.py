@@ -12,26 +12,41 @@ ROC with dents may be exceeded by one that is blurred more, so the hull is taken
 Every vertex of a reach is the exact point of a curve that is known. Where there are too many kinks to look at, or the
 blurred ROC is an arc, some places are looked at first, and more around the point that is chosen: the polygon through
 them lies inside the reach, so whatever is found in it can be reached.
+
+All groups are looked at in one call: their curves stand one group after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull, height
-from evenodds.geometry.moments import ramps
 from evenodds.geometry.pieces import Floats
+from evenodds.geometry.stack import Bounds, Stack
 from evenodds.model.families import Family
 from evenodds.model.groups import Group
-from evenodds.model.roc import Point, roc_of
+from evenodds.model.roc import Point
 
-__all__ = ["ON_CURVE", "Placed", "Reach", "is_sparse", "kinks", "reach_inside", "reach_of", "some_scores"]
+__all__ = [
+    "ON_CURVE",
+    "Placed",
+    "Reach",
+    "is_sparse",
+    "kinks",
+    "least_width",
+    "reach_of",
+    "reaches_inside",
+    "reaches_of",
+    "refined",
+    "some_scores",
+]
 
 ON_CURVE = 1e-12
 """Rates nearer than this are the same point: the error of summing them in another order."""
@@ -49,10 +64,12 @@ _FINER = 20  # places that are looked at in each gap beside a vertex
 _BELOW = 0.02  # how far below the border a curve may lie whose neighbours are looked at
 _HIGHEST = 3  # so many of them in each trace
 _REFINEMENTS = 2  # each makes the arcs around a point twenty times finer
-_DIRECTLY = 1 << 21  # odds of so many positions and scores are summed one by one
 _FEW_INSIDE = 60  # scores whose kinks count where thresholds are bound
 _INSIDE_WIDTHS = 6  # from the budget's own width to the whole score range
 _INSIDE_P = 2  # shapes to each side of p = 1/2
+_HALF = 0.5  # p of a symmetric curve
+
+Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -65,15 +82,36 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
-    """Curves of one width and shape at falling positions, and their (FPR, TPR), of shape (2, n)."""
+class Traces:
+    """Curves along one blurred ROC after the other; on each of them positions fall."""
 
-    p: float
     t0: Floats
     t1: Floats
-    rates: Floats
-    is_exact: bool
-    """Whether the blurred ROC is straight between neighbours."""
+    p: Floats
+    trace: Index
+    """On which of them each curve lies."""
+    exact: NDArray[np.bool_]
+    """Whether that is straight between neighbours."""
+
+    @classmethod
+    def of(cls, looks: Sequence[tuple[Floats, Floats, float, bool]]) -> Traces:
+        """Of the thresholds, the shape and the exactness of each trace."""
+        sizes = [look[0].size for look in looks]
+        t0, t1 = (np.concatenate([np.zeros(0), *(look[i] for look in looks)]) for i in (0, 1))
+        p, exact = (np.repeat([look[i] for look in looks], sizes) for i in (2, 3))
+        return cls(t0, t1, p.astype(np.float64), np.repeat(np.arange(len(looks)), sizes), exact.astype(bool))
+
+    @property
+    def size(self) -> int:
+        """How many curves there are."""
+        return self.t0.size
+
+    def rates(self, family: Family, stack: Stack, bounds: Bounds) -> Floats:
+        """(FPR, TPR) of the curves, of shape (2, n)."""
+        if family.is_straight and (self.p == _HALF).all():
+            return stack.ramps(self.t0, self.t1, bounds)
+        pieces = family.layout(self.t0, self.t1, self.p)
+        return np.einsum("nbk,lnbk->ln", pieces.coefficients, stack.local(pieces, bounds, quick=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,53 +123,51 @@ class Reach:
 
     group: Group
     family: Family
-    traces: tuple[Trace, ...]
+    traces: Traces
+    rates: Floats
+    """(FPR, TPR) of the curves, of shape (2, n)."""
     rising: bool = True
 
     @property
     def is_exact(self) -> bool:
         """Whether more places to look at would change nothing."""
-        return all(trace.is_exact for trace in self.traces)
+        return bool(self.traces.exact.all())
 
     @cached_property
-    def _points(self) -> Floats:
-        """Of all traces, in one array of shape (2, n)."""
-        every = np.concatenate([np.zeros((2, 0)), *(trace.rates for trace in self.traces)], axis=1)
-        return np.asarray(np.clip(every, 0.0, 1.0))
+    def _order(self) -> Index:
+        """The curves along the diagonal."""
+        return np.argsort(self.rates[0] + self.rates[1], kind="stable")
 
     @cached_property
-    def _upper(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-        """Which points are vertices of the upper border, from the left."""
-        x, y = self._points
-        order = np.lexsort((y, x))
-        return order[concave_hull(x[order], y[order])]
+    def _upper(self) -> Index:
+        """Which curves are vertices of the upper border, from the left."""
+        x, y = self.rates[:, self._order]
+        return self._order[concave_hull(x, y)]
 
     @cached_property
     def upper(self) -> Polyline:
         """The upper border, from (0, 0) to (1, 1) where these are in reach."""
-        fpr, tpr = self._points[:, self._upper]
+        fpr, tpr = self.rates[:, self._upper]
         return fpr, tpr
 
     @cached_property
-    def _lower(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-        x, y = self._points
-        order = np.lexsort((-y, x))
-        return order[concave_hull(x[order], -y[order])]
-
-    @cached_property
-    def _border(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-        lower = np.zeros(0, np.intp) if self.rising else self._lower
-        return np.unique(np.concatenate([self._upper, lower]))
+    def _lower(self) -> Index:
+        x, y = self.rates[:, self._order]
+        return self._order[concave_hull(y, x)]
 
     @property
-    def border_rates(self) -> Floats:
-        """(FPR, TPR) of the vertices, of shape (2, n)."""
-        return self._points[:, self._border]
+    def borders(self) -> list[Polyline]:
+        """The upper border, and unless the diagonal is in reach the lower one."""
+        return [(*self.rates[:, border],) for border in self._borders]  # type: ignore[misc]
+
+    @property
+    def _borders(self) -> list[Index]:
+        return [self._upper] if self.rising else [self._upper, self._lower]
 
     @cached_property
-    def border(self) -> list[Placed]:
+    def border(self) -> Index:
         """The curves at the vertices."""
-        return [self._placed(int(which)) for which in self._border]
+        return np.unique(np.concatenate(self._borders))
 
     def height(self, fpr: float) -> float:
         """The highest TPR in reach at an FPR."""
@@ -141,19 +177,21 @@ class Reach:
         """How far a point lies outside; zero or negative for points in reach."""
         if self.rising:
             return point.tpr - self.height(point.fpr)
-        if not self.traces:
+        if not self.traces.size:
             return np.inf  # so gentle a curve does not fit between the scores
-        return max(
-            _outside(self._points[:, self._upper], point),
-            _outside(self._points[:, self._lower] * [[1], [-1]], Point(point.fpr, -point.tpr)),
-        )
+        # Seen along the diagonal: beside the borders' common ends, above the upper or below the lower one.
+        (x, y), (low_x, low_y) = self.borders
+        at, over = point.fpr + point.tpr, point.tpr - point.fpr
+        beside = max((x + y)[0] - at, at - (x + y)[-1])
+        above = over - np.interp(at, x + y, y - x)
+        below = np.interp(at, low_x + low_y, low_y - low_x) - over
+        return float(max(beside, above, below))
 
     def edge(self, point: Point) -> tuple[tuple[float, Placed], tuple[float, Placed]]:
         """The two curves at the ends of the edge that a point of the border lies on, and the share of each."""
-        borders = [self._upper] if self.rising else [self._upper, self._lower]
         best: tuple[float, int, int, float] | None = None
-        for border in borders:
-            at = self._points[:, border]
+        for border in self._borders:
+            at = self.rates[:, border]
             start, along = at[:, :-1], np.diff(at, axis=1)
             length = np.maximum((along**2).sum(axis=0), np.finfo(float).tiny)
             to = np.array([[point.fpr], [point.tpr]]) - start
@@ -164,71 +202,124 @@ class Reach:
                 best = float(off[k]), int(border[k]), int(border[k + 1]), float(share[k])
         assert best is not None  # noqa: S101 there is always a border
         _, first, last, share_of_last = best
-        return (1 - share_of_last, self._placed(first)), (share_of_last, self._placed(last))
+        return (1 - share_of_last, self.placed(first)), (share_of_last, self.placed(last))
 
-    def _placed(self, which: int) -> Placed:
-        for trace in self.traces:
-            if which < trace.t0.size:
-                return Placed(float(trace.t0[which]), float(trace.t1[which]), trace.p)
-            which -= trace.t0.size
-        raise IndexError(which)
+    def placed(self, which: int) -> Placed:
+        """One of the curves."""
+        return Placed(*(float(a[which]) for a in (self.traces.t0, self.traces.t1, self.traces.p)))
 
-    def refined(self, near: Point) -> Reach:
-        """Looked at in more places where the border around a point may lie a little higher."""
-        reach = self
-        for _ in range(0 if self.is_exact else _REFINEMENTS):
-            fpr, tpr = reach.upper
-            at = int(np.clip(np.searchsorted(fpr + tpr, near.fpr + near.tpr), 1, fpr.size - 1))
-            ends = sorted({max(at - 2, 0), at - 1, at, min(at + 1, fpr.size - 1)})
-            normals = np.array([[-(tpr[b] - tpr[a]), fpr[b] - fpr[a]] for a, b in pairwise(ends)])
-            normals /= np.maximum(np.hypot(*normals.T)[:, None], np.finfo(float).tiny)
-            highest = (normals * np.array([[fpr[a], tpr[a]] for a in ends[:-1]])).sum(axis=1)
-            traces = []
-            for trace in reach.traces:
-                # Beside a point that is highest in the direction of an edge there may be higher ones.
-                below = highest[:, None] - normals @ trace.rates
-                left, right = (np.pad(below, ((0, 0), pad), constant_values=np.inf) for pad in ((1, 0), (0, 1)))
-                rises, falls = left[:, :-1] - below, right[:, 1:] - below
-                local = (rises >= 0) & (falls >= 0) & (rises + falls > 0) & (below <= _BELOW)
-                order = np.argsort(np.where(local, below, np.inf), axis=1)[:, :_HIGHEST]
-                near_by = np.unique(order[np.take_along_axis(local, order, axis=1)])
-                traces.append(trace if trace.is_exact or not near_by.size else reach._finer(trace, near_by.tolist()))
-            reach = replace(reach, traces=tuple(traces))
-        return reach
-
-    def _finer(self, trace: Trace, around: Sequence[int]) -> Trace:
-        """More places between the neighbours of some positions."""
-        gaps = {gap for at in around for gap in (at - 1, at) if 0 <= gap < trace.t0.size - 1}
-        more = [np.linspace(trace.t0[gap], trace.t0[gap + 1], _FINER + 1)[1:-1] for gap in gaps]
-        t0 = np.setdiff1d(np.concatenate([np.zeros(0), *more]), trace.t0)
-        new = _trace(self.group, self.family, t0, np.interp(t0, trace.t0[::-1], trace.t1[::-1]), trace.p)
-        order = np.argsort(-np.concatenate([trace.t0, new.t0]), kind="stable")
-        return Trace(
-            trace.p,
-            np.concatenate([trace.t0, new.t0])[order],
-            np.concatenate([trace.t1, new.t1])[order],
-            np.concatenate([trace.rates, new.rates], axis=1)[:, order],
-            is_exact=False,
+    def _finer(self, near: Point) -> Traces:
+        """More places where the border around a point may lie a little higher."""
+        fpr, tpr = self.upper
+        at = int(np.clip(np.searchsorted(fpr + tpr, near.fpr + near.tpr), 1, fpr.size - 1))
+        ends = sorted({max(at - 2, 0), at - 1, at, min(at + 1, fpr.size - 1)})
+        normals = np.array([[-(tpr[b] - tpr[a]), fpr[b] - fpr[a]] for a, b in pairwise(ends)])
+        normals /= np.maximum(np.hypot(*normals.T)[:, None], np.finfo(float).tiny)
+        highest = (normals * np.array([[fpr[a], tpr[a]] for a in ends[:-1]])).sum(axis=1)
+        # Beside a curve that is highest of its trace in the direction of an edge there may be higher ones.
+        below = highest[:, None] - normals @ self.rates
+        own = self.traces.trace
+        apart = own[1:] != own[:-1]
+        steps = np.where(apart, np.inf, np.diff(below))
+        ahead = np.pad(steps, ((0, 0), (0, 1)), constant_values=np.inf)
+        behind = np.pad(np.where(apart, np.inf, -np.diff(below)), ((0, 0), (1, 0)), constant_values=np.inf)
+        local = (ahead >= 0) & (behind >= 0) & (ahead + behind > 0) & (below <= _BELOW) & ~self.traces.exact
+        direction, curve = np.nonzero(local)
+        order = np.lexsort((below[direction, curve], own[curve], direction))
+        same = own[curve[order]] + own.max(initial=0) * direction[order] + direction[order]
+        rank = np.arange(order.size) - np.searchsorted(same, same)
+        around = np.unique(curve[order[rank < _HIGHEST]])
+        gaps = np.unique(np.concatenate([around - 1, around]))
+        gaps = gaps[(gaps >= 0) & (gaps < own.size - 1)]
+        gaps = gaps[~apart[gaps]]
+        share = np.arange(1, _FINER) / _FINER
+        t0, t1 = (
+            (a[gaps, None] + share * (a[gaps + 1] - a[gaps])[:, None]).ravel() for a in (self.traces.t0, self.traces.t1)
         )
+        new = (t0 != np.repeat(self.traces.t0[gaps], share.size)) & (t0 != np.repeat(self.traces.t0[gaps + 1], share.size))
+        trace = np.repeat(own[gaps], share.size)[new]
+        p = np.repeat(self.traces.p[gaps], share.size)[new]
+        return Traces(t0[new], t1[new], p, trace, np.zeros(trace.size, bool))
+
+    def _with(self, more: Traces, rates: Floats) -> Reach:
+        """The reach with more curves on the same traces."""
+        if not more.size:
+            return self
+        t0 = np.concatenate([self.traces.t0, more.t0])
+        trace = np.concatenate([self.traces.trace, more.trace])
+        order = np.lexsort((-t0, trace))
+        t1, p, exact = (
+            np.concatenate([getattr(self.traces, name), getattr(more, name)])[order] for name in ("t1", "p", "exact")
+        )
+        traces = Traces(t0[order], t1, p, trace[order], exact)
+        return Reach(self.group, self.family, traces, np.concatenate([self.rates, rates], axis=1)[:, order], self.rising)
 
 
-def _outside(border: Floats, point: Point) -> float:
-    """How far above a concave border from left to right, or beside its ends, a point lies."""
-    x, y = border
-    beside = max(x[0] - point.fpr, point.fpr - x[-1])
-    return max(float(beside), point.tpr - float(height(x, y, min(max(point.fpr, x[0]), x[-1]))))
+def refined(reaches: Sequence[Reach], stack: Stack, points: Sequence[Point]) -> list[Reach]:
+    """Looked at in more places where the borders around points may lie a little higher."""
+    found = list(reaches)
+    for _ in range(_REFINEMENTS):
+        more = [_nothing() if reach.is_exact else reach._finer(p) for reach, p in zip(found, points, strict=True)]
+        if not any(one.size for one in more):
+            break
+        rates = _rates_of(more, found[0].family, stack)
+        found = [reach._with(one, own) for reach, one, own in zip(found, more, rates, strict=True)]
+    return found
 
 
-def reach_of(group: Group, family: Family, slope: float, *, roughly: bool = False) -> Reach:
-    """What a group reaches with mixes of curves of a family whose slopes are at most `slope`; roughly for a search."""
+def _nothing() -> Traces:
+    return Traces.of([])
+
+
+def _rates_of(traces: Sequence[Traces], family: Family, stack: Stack) -> list[Floats]:
+    """(FPR, TPR) of each group's curves, within [0, 1]."""
+    bounds = np.append(0, np.cumsum([one.size for one in traces]))
+    every = Traces(
+        *(np.concatenate([getattr(one, name) for one in traces]) for name in ("t0", "t1", "p", "trace", "exact"))
+    )
+    if not every.size:
+        return [np.zeros((2, 0))] * len(traces)
+    rates = np.clip(every.rates(family, stack, bounds), 0.0, 1.0)
+    return np.split(rates, bounds[1:-1], axis=1)
+
+
+def reaches_of(
+    groups: Sequence[Group], stack: Stack, family: Family, slope: float, *, roughly: bool = False
+) -> list[Reach]:
+    """What groups reach with mixes of curves of a family whose slopes are at most `slope`; roughly for a search."""
     if np.isinf(slope):
-        return _unlimited(group, family)
+        return [_unlimited(group, family) for group in groups]
+    thresholds = {i: _thresholds(group, family, slope) for i, group in enumerate(groups)}
+    traces = [
+        _nothing() if thresholds[i] is not None else _blurred(group, family, slope, roughly=roughly)
+        for i, group in enumerate(groups)
+    ]
+    rates = _rates_of(traces, family, stack)
+    return [
+        thresholds[i] or Reach(group, family, one, _rising(one, own))
+        for i, (group, one, own) in enumerate(zip(groups, traces, rates, strict=True))
+    ]
+
+
+def reach_of(group: Group, family: Family, slope: float) -> Reach:
+    """The same for one group."""
+    return reaches_of([group], Stack([group.by_label]), family, slope)[0]
+
+
+def _thresholds(group: Group, family: Family, slope: float) -> Reach | None:
+    """The ROC itself, if curves of the slope fit into every gap between scores."""
     width = least_width(group, family, slope)
-    if width <= group.least_gap and group.least_gap > _PLACES * np.spacing(max(map(abs, group.ends))):
-        # A curve that ends at one score and begins above the next lower one is the threshold.
-        roc = roc_of(group)
-        t0, t1 = np.append(roc.scores[0], roc.scores - width), np.append(roc.scores[0] + width, roc.scores)
-        return Reach(group, family, (Trace(0.5, t0, t1, np.stack([roc.fpr, roc.tpr]), is_exact=True),))
+    if width > group.least_gap or group.least_gap <= _PLACES * np.spacing(max(map(abs, group.ends))):
+        return None
+    # A curve that ends at one score and begins above the next lower one is the threshold.
+    roc = group.roc
+    t0, t1 = np.append(roc.scores[0], roc.scores - width), np.append(roc.scores[0] + width, roc.scores)
+    return Reach(group, family, Traces.of([(t0, t1, _HALF, True)]), np.stack([roc.fpr, roc.tpr]))
+
+
+def _blurred(group: Group, family: Family, slope: float, *, roughly: bool) -> Traces:
+    """The places at which the blurred ROCs of the ladder are looked at."""
+    width = least_width(group, family, slope)
     sparse = is_sparse(group, family, width)
     if not sparse:
         scores = group.scores
@@ -238,11 +329,11 @@ def reach_of(group: Group, family: Family, slope: float, *, roughly: bool = Fals
         scores = _along(group, some_scores(group, _FEW_ROUGHLY if roughly else _FEW_SCORES), width)
     # Of many scores the blurred ROC has no dents to speak of; a first search looks for dents only where that is cheap.
     ladder = not sparse if roughly else group.score_count <= _FEW_RAMPS
-    traces = [_rising(_trace(group, family, *kinks(scores, width), 0.5))]
+    looks = [(*kinks(scores, width), _HALF, not sparse)]
     if ladder:
         scores = _along(group, some_scores(group, _FEW_ROUGHLY), width) if sparse else scores
-        traces += [_rising(_trace(group, family, *kinks(scores, width * wider), 0.5)) for wider in LADDER.tolist()]
-    return Reach(group, family, tuple(traces))
+        looks += [(*kinks(scores, width * wider), _HALF, not sparse) for wider in LADDER.tolist()]
+    return Traces.of(looks)
 
 
 def _along(group: Group, scores: Floats, width: float) -> Floats:
@@ -252,28 +343,38 @@ def _along(group: Group, scores: Floats, width: float) -> Floats:
     return np.union1d(scores, np.linspace(lo, hi, more))
 
 
-def _rising(trace: Trace) -> Trace:
+def _rising(traces: Traces, rates: Floats) -> Floats:
     """From (0, 0), beyond the highest score, to (1, 1), below the lowest: rounding must not cut these off."""
-    trace.rates[:, 0], trace.rates[:, -1] = 0.0, 1.0
-    return trace
+    turns = np.flatnonzero(np.diff(traces.trace)) + 1
+    rates[:, np.append(0, turns)], rates[:, np.append(turns - 1, -1)] = 0.0, 1.0
+    return rates
 
 
 def _unlimited(group: Group, family: Family) -> Reach:
     """The hull of the ROC itself, by single thresholds."""
-    roc = roc_of(group)
-    at = roc.hull_thresholds
-    return Reach(group, family, (Trace(0.5, at, at, np.stack(roc.hull), is_exact=True),))
+    at = group.roc.hull_thresholds
+    return Reach(group, family, Traces.of([(at, at, _HALF, True)]), np.stack(group.roc.hull))
 
 
-def reach_inside(group: Group, family: Family, slope: float, inside: tuple[float, float]) -> Reach:
-    """What a group reaches with mixes of curves whose thresholds both stay between two scores.
+def reaches_inside(
+    groups: Sequence[Group], stack: Stack, family: Family, slope: float, inside: tuple[float, float]
+) -> list[Reach]:
+    """What groups reach with mixes of curves whose thresholds both stay between two scores.
 
     Then wide curves cannot be placed anywhere, so widths up to the whole range and shapes besides the symmetric one
     count as well. Without a slope budget curves are as narrow as floating-point numbers can place.
     """
+    traces = [_inside(group, family, slope, inside) for group in groups]
+    rates = _rates_of(traces, family, stack)
+    return [
+        Reach(group, family, one, own, rising=False) for group, one, own in zip(groups, traces, rates, strict=True)
+    ]
+
+
+def _inside(group: Group, family: Family, slope: float, inside: tuple[float, float]) -> Traces:
     lo, hi = inside
     scores = some_scores(group, _FEW_INSIDE)
-    traces = []
+    looks = []
     for p in family.p_grid(_INSIDE_P).tolist():
         least = max(least_width(group, family, slope, p), _PLACES * float(np.spacing(max(abs(lo), abs(hi)))))
         if least > (hi - lo) * (1 + 1e-12):
@@ -283,8 +384,8 @@ def reach_inside(group: Group, family: Family, slope: float, inside: tuple[float
             t0, t1 = kinks(group.scores if narrow else scores, width)
             within = (t0 >= lo) & (t1 <= hi)
             t0, t1 = np.concatenate([[hi - width], t0[within], [lo]]), np.concatenate([[hi], t1[within], [lo + width]])
-            traces.append(replace(_trace(group, family, t0, t1, p), is_exact=False))
-    return Reach(group, family, tuple(traces), rising=False)
+            looks.append((t0, t1, p, False))
+    return Traces.of(looks)
 
 
 def least_width(group: Group, family: Family, slope: float, p: float = 0.5) -> float:
@@ -323,19 +424,3 @@ def kinks(scores: Floats, width: float) -> tuple[Floats, Floats]:
     t0, t1 = np.concatenate([scores, scores - room]), np.concatenate([scores + room, scores])
     _, first = np.unique(t0, return_index=True)
     return t0[first[::-1]], t1[first[::-1]]
-
-
-def _trace(group: Group, family: Family, t0: Floats, t1: Floats, p: float) -> Trace:
-    width = float(np.min(t1 - t0, initial=np.inf))
-    return Trace(p, t0, t1, _rates(group, family, t0, t1, p), is_exact=not is_sparse(group, family, width))
-
-
-def _rates(group: Group, family: Family, t0: Floats, t1: Floats, p: float) -> Floats:
-    """(FPR, TPR) of curves of one width and shape, of shape (2, n); of straight ramps quickly, from prefix sums."""
-    samples = group.moments.samples
-    if family.is_straight and p == 0.5 and all(sample.is_wide(t1 - t0) for sample in samples):  # noqa: PLR2004
-        return np.concatenate([ramps(sample, t0, t1) for sample in samples])
-    if p == 0.5 and group.score_count <= _FEW_RAMPS and t0.size * group.score_count <= _DIRECTLY:  # noqa: PLR2004
-        x = np.clip((group.scores - t0[:, None]) / (t1 - t0)[:, None], 0.0, 1.0)
-        return np.asarray(group.shares @ family.symmetric(x).T)
-    return group.moments.expectation(family.layout(t0, t1, p)).T

@@ -21,7 +21,7 @@ from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import Steps, best_mixed
 from evenodds.model.reach import ON_CURVE, Reach
 from evenodds.model.request import TargetLike, target_of
-from evenodds.model.roc import Point, Roc, roc_of
+from evenodds.model.roc import Point, Roc
 
 __all__ = ["Baseline", "baseline", "best_below_lines", "best_points", "check_reach", "chosen_target"]
 
@@ -43,7 +43,7 @@ def baseline(joint: JointDistribution) -> Baseline:
     >>> baseline(JointDistribution.from_counts(counts))
     Baseline(group='b', threshold=3.0, point=Point(fpr=0.2, tpr=0.5))
     """
-    best = {member.key: roc_of(member).nearest_to_perfect() for member in joint.members}
+    best = {member.key: member.roc.nearest_to_perfect() for member in joint.members}
     group = max(best, key=lambda key: best[key][1].distance_to_perfect)
     threshold, point = best[group]
     return Baseline(group, threshold if joint.orientation == "positive" else -threshold, point)
@@ -81,10 +81,10 @@ def best_points(
 ) -> list[Point]:
     """The points with the greatest gain that lie in the groups' reach and satisfy the constraint: exactly."""
     if not all(reach.rising for reach in reaches):
-        if not all(reach.traces for reach in reaches):
+        if not all(reach.traces.size for reach in reaches):
             msg = "no curve is in reach"
             raise SolverError(msg)
-        borders = [reach.border_rates for reach in reaches]
+        borders = [reach.rates[:, reach.border] for reach in reaches]
         corners = [Steps(fpr, tpr, np.ones(fpr.size), whole=True) for fpr, tpr in borders]
         return best_mixed(joint, corners, objective, constraint)
     return best_below_lines(joint, [reach.upper for reach in reaches], objective, constraint)

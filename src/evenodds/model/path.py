@@ -1,0 +1,78 @@
+"""The curves of one family through one point of the ROC plane: as their mean odds p vary, they form a path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.geometry.pieces import Floats
+from evenodds.model.curves import Curve
+from evenodds.model.families import Family
+from evenodds.model.joint import Orientation
+
+__all__ = ["Path"]
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Curves of one family through one point for one group, ordered by p; NaN thresholds where no curve meets it.
+
+    Thresholds are on the upward scale.
+    """
+
+    family: Family
+    p: Floats
+    t0: Floats
+    t1: Floats
+    orientation: Orientation
+    at_t0: float | None = None
+
+    @property
+    def lipschitz(self) -> Floats:
+        """L_R along the path; NaN where there is no curve."""
+        if np.isinf(self.t0).any():
+            return np.zeros(self.p.shape)
+        width = self.t1 - self.t0
+        with np.errstate(divide="ignore"):
+            return np.where(width == 0, np.inf, self.family.unit_slope(self.p) / width)
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Where a curve was found."""
+        return ~np.isnan(self.t0)
+
+    def __len__(self) -> int:
+        return int(self.found.sum())
+
+    def among(self, which: NDArray[np.bool_] | NDArray[np.intp] | slice) -> Path:
+        """Some of the path's curves."""
+        return Path(self.family, self.p[which], self.t0[which], self.t1[which], self.orientation, self.at_t0)
+
+    def at(self, i: int) -> Path:
+        """The path that is only its i-th curve."""
+        return self.among(slice(i, i + 1))
+
+    def joined(self, more: Path) -> Path:
+        """The path together with more curves of it, in order of p."""
+        p = np.concatenate([self.p, more.p])
+        order = np.argsort(p, kind="stable")
+        t0, t1 = (np.concatenate(pair)[order] for pair in ((self.t0, more.t0), (self.t1, more.t1)))
+        return Path(self.family, p[order], t0, t1, self.orientation, self.at_t0)
+
+    def __iter__(self) -> Iterator[Curve]:
+        return (self.curve(int(i)) for i in np.flatnonzero(self.found))
+
+    def curve(self, i: int) -> Curve:
+        """The i-th curve, on the user's own scale."""
+        sign = 1.0 if self.orientation == "positive" else -1.0
+        return Curve(
+            self.family.name,
+            sign * float(self.t0[i]),
+            sign * float(self.t1[i]),
+            float(self.p[i]),
+            self.at_t0,
+            orientation=self.orientation,
+        )

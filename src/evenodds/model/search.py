@@ -1,0 +1,529 @@
+"""Every curve of a family that meets a point of the ROC plane exactly, for all groups at once.
+
+Fix a family and p. For a width D both rates fall as the curve moves right, so FPR = f* fixes the position by a
+monotone root; along these positions the TPR goes from the ROC polyline (D -> 0) to f* itself (D -> infinity). A width
+in between meets TPR = t*: two nested roots, no grid. On jagged samples several widths may do; the search comes down
+from the widest, so that it finds the gentlest. As p varies, the solutions form a path.
+
+Searches run side by side: `owner` says to which group each belongs, in ascending order. Scores here are on the upward
+scale (see `joint.Group`); `Path.curve` returns to the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.geometry.pieces import Floats
+from evenodds.geometry.roots import bracketed_roots
+from evenodds.geometry.samples import Sample
+from evenodds.geometry.stack import Bounds
+from evenodds.model.families import Family
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution
+from evenodds.model.path import Path
+from evenodds.model.reach import ON_CURVE
+from evenodds.model.roc import Point, Roc
+
+__all__ = ["CurveSearch", "where_unit_odds_are"]
+
+_SLACK = 1e-14  # rates are compared up to this; summing them in another order changes as much
+_EXACT = 1e-14  # Newton's method has settled
+_NEGLIGIBLE = 1e-13  # a residual that need not be improved
+_STAGES = (1e-2, 1e-4, 1e-7, 1e-11, 1e-15)  # relative widths of the bracket at which Newton's method tries again
+_SINGULAR = 1e-10  # relative size of a determinant that is zero but for rounding
+_QUICK_STEPS = 4  # of Newton's method
+_NEWTON_STEPS = 12
+_MANY = 2000  # scores that make rates smooth, so that a rung need not be placed exactly to tell whether it reaches
+_QUICK = 1e-9
+_QUICK_WIDE, _EXACT_WIDE = 500.0, 8.0  # half the score range by a width, up to which prefix sums err by 1e-13 and 4e-15
+_ROUGHLY = 0.05  # of a width: where a curve is put first to see whether it reaches
+_RUNGS = 8  # widths looked at together while coming down
+_RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
+_FLAT = 1e12  # times the score range: a width that is as good as none
+_WIDEST = 4.0  # times the score range: where the search starts unless something is proven
+
+Index = NDArray[np.intp]
+
+
+class CurveSearch:
+    """The groups of a joint distribution, a family, and the point that each group's curve shall meet.
+
+    With `hard` a vertex of the ROC is met by the single threshold itself; without it by a ramp in the gap below.
+    """
+
+    def __init__(
+        self, joint: JointDistribution, family: Family, points: Sequence[Point], *, hard: bool = True
+    ) -> None:
+        self.joint, self.family, self.points, self.hard = joint, family, tuple(points), hard
+        self.groups: tuple[Group, ...] = joint.members
+        self.stack = joint.stack
+        self.target = np.array([[point.fpr, point.tpr] for point in points]).T
+        """(FPR, TPR) of the points, of shape (2, groups)."""
+        self._ends = np.array([group.ends for group in self.groups]).T
+        self._many = np.array([group.score_count > _MANY for group in self.groups])
+        between = [_between_negatives(group, point) for group, point in zip(self.groups, points, strict=True)]
+        self._below, self._at, self._gap_start, self._gap_width = np.array(between).T
+
+    def _bounds(self, owner: Index) -> Bounds:
+        return np.searchsorted(owner, np.arange(len(self.groups) + 1))
+
+    def _path(self, p: Floats, t0: Floats, t1: Floats, at_t0: float | None = None) -> Path:
+        return Path(self.family, p, t0, t1, self.joint.orientation, at_t0)
+
+    # -- the two ends of every family, and the fixed curve ---------------------------------------------------------
+
+    @cached_property
+    def singles(self) -> list[Path | None]:
+        """The one curve there is of each group, whatever p: a constant on the diagonal, a threshold at a vertex."""
+        return [self._single(group.roc, point) for group, point in zip(self.groups, self.points, strict=True)]
+
+    def _single(self, roc: Roc, point: Point) -> Path | None:
+        f, t = point.fpr, point.tpr
+        if abs(t - f) <= ON_CURVE:
+            return self._one(-np.inf, np.inf, (f + t) / 2)
+        if self.hard or not self.family.is_continuous:
+            distance = np.maximum(np.abs(roc.fpr - f), np.abs(roc.tpr - t))
+            vertex = int(np.argmin(distance))
+            if distance[vertex] <= ON_CURVE:
+                threshold = float(roc.scores[vertex - 1])  # never vertex 0: (0, 0) lies on the diagonal
+                return self._one(threshold, threshold, 0.0)
+        return None if self.family.is_continuous else self._one(*fixed(roc, point))
+
+    def _one(self, t0: float, t1: float, p: float, at_t0: float | None = None) -> Path:
+        return self._path(np.array([p]), np.array([t0]), np.array([t1]), at_t0)
+
+    # -- continuous curves --------------------------------------------------------------------------------------
+
+    def paths(self, wanted: Mapping[int, Floats], steepest: Floats | float = np.inf) -> dict[int, Path]:
+        """For groups and p the widest curves that meet the point, if their slope is at most `steepest` (by group)."""
+        owner, p = _flat(wanted)
+        limits = np.broadcast_to(steepest, (len(self.groups),))[owner]
+        return self._as_paths(wanted, p, *self._widest(owner, p, limits))
+
+    def path(self, which: int, p: Floats, steepest: float = np.inf) -> Path:
+        """The path of one group."""
+        return self.paths({which: p}, steepest)[which]
+
+    def _as_paths(self, wanted: Mapping[int, Floats], p: Floats, t0: Floats, width: Floats) -> dict[int, Path]:
+        ends = np.cumsum([at.size for at in wanted.values()]).tolist()
+        own = [slice(end - at.size, end) for at, end in zip(wanted.values(), ends, strict=True)]
+        t1 = t0 + width
+        return {which: self._path(p[at], t0[at], t1[at]) for which, at in zip(wanted, own, strict=True)}
+
+    def near(self, which: int, p: float, t0: float, t1: float) -> tuple[float, float]:
+        """The thresholds of a curve that meets the point, by Newton's method from nearby ones; NaN if that fails."""
+        start, width = self._newton(np.array([which]), np.array([p]), np.array([t0]), np.array([t1 - t0]))
+        return float(start[0]), float(start[0] + width[0])
+
+    def follow(
+        self, paths: Mapping[int, Path], wanted: Mapping[int, Floats], steepest: float = np.inf
+    ) -> dict[int, Path]:
+        """More curves of paths, from Newton's method started between those at hand; searched for where that fails."""
+        owner, p = _flat(wanted)
+        guesses = []
+        for which, at in wanted.items():
+            known = paths[which].among(paths[which].found)
+            guesses.append([np.interp(at, known.p, known.t0), np.interp(at, known.p, known.t1 - known.t0)])
+        guess_t0, guess_width = np.concatenate(guesses, axis=1)
+        t0, width = self._newton(owner, p, guess_t0, guess_width)
+        missing = np.flatnonzero(np.isnan(t0))
+        if missing.size:
+            t0[missing], width[missing] = self._ramps(owner[missing], p[missing])
+        # A width far from its neighbours' belongs to another branch of solutions.
+        with np.errstate(invalid="ignore"):
+            lost = np.flatnonzero(~(np.abs(np.log(width / guess_width)) < -np.log(_RUNG)))
+        if lost.size:
+            t0[lost], width[lost] = self._widest(owner[lost], p[lost], np.full(lost.size, steepest))
+        return self._as_paths(wanted, p, t0, width)
+
+    def rates(self, owner: Index, t0: Floats, width: Floats, p: Floats, *, quick: bool = False) -> Floats:
+        """(FPR, TPR) of curves, of shape (2, n)."""
+        bounds = self._bounds(owner)
+        if self._is_straight(owner, width, p, quick=quick):
+            return self.stack.bent_ramps(t0, t0 + (1 - p) * width, t0 + width, p, bounds)[0]
+        pieces = self.family.layout(t0, t0 + width, p)
+        return np.einsum("nbk,lnbk->ln", pieces.coefficients, self.stack.local(pieces, bounds, quick=quick))
+
+    def _is_straight(self, owner: Index, width: Floats, p: Floats, *, quick: bool) -> bool:
+        """Whether curves are straight ramps, so wide that prefix sums will do."""
+        if not self.family.is_straight:
+            return False
+        narrower = width * np.minimum(p, 1 - p) * (_QUICK_WIDE if quick else _EXACT_WIDE)
+        return bool((narrower >= self.stack.half.max(axis=0)[owner]).all())
+
+    def _positions(
+        self,
+        owner: Index,
+        width: Floats,
+        p: Floats,
+        lo: Floats,
+        hi: Floats,
+        *,
+        quick: bool = False,
+        within: Floats | float = 1e-15,
+    ) -> tuple[Floats, Floats]:
+        """The t0 between lo and hi at which the FPR is f*, from the left and from the right, within so many widths."""
+        # Any curve inside a gap that negatives leave at f* has that FPR, whatever its position; the leftmost has the
+        # highest TPR, so it is the one to follow.
+        free = np.flatnonzero(~(width <= self._gap_width[owner]))
+        left = self._gap_start[owner]
+        right = left.copy()
+        if free.size:
+            o, w, q, f = owner[free], width[free], p[free], self.target[0, owner[free]]
+
+            def excess(at: Floats, i: Index) -> Floats:
+                return self.rates(o[i], at, w[i], q[i], quick=quick)[0] - f[i]
+
+            every = np.arange(free.size)
+            lo, hi = lo[free], hi[free]
+            tolerance = np.broadcast_to(within, owner.shape)[free] * w
+            left[free], right[free] = bracketed_roots(
+                excess, lo, hi, excess(lo, every), excess(hi, every), tolerance=tolerance
+            )
+        return left, right
+
+    def _widest(self, owner: Index, p: Floats, steepest: Floats) -> tuple[Floats, Floats]:
+        """Position and width of the widest solution for each p; NaN where none has a slope of at most `steepest`."""
+        t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
+        least = self.family.unit_slope(p) / steepest
+        ramp_t0, ramp_width = self._ramps(owner, p)
+        is_ramp = ~np.isnan(ramp_t0)
+        floor = np.where(is_ramp, ramp_width, 0.0)
+        unlimited = np.flatnonzero(~is_ramp & np.isinf(steepest))
+        if unlimited.size:
+            floor[unlimited] = self._narrowest[owner[unlimited]]
+        gentle = is_ramp & (ramp_width >= least)
+        t0[gentle], width[gentle] = ramp_t0[gentle], ramp_width[gentle]
+        half = np.flatnonzero(~is_ramp & (p == 0.5))  # noqa: PLR2004 the symmetric curve
+        if half.size:
+            t0[half], width[half] = self._from_pooled(owner[half], least[half])
+        left = np.flatnonzero(is_ramp | np.isnan(t0))
+        if not left.size:
+            return t0, width
+        narrow, wide, t0_narrow, t0_wide = self._bracket(owner[left], p[left], np.maximum(floor, least)[left])
+        on_ramp = is_ramp[left] & (narrow == floor[left]) & (floor >= least)[left]
+        found = np.flatnonzero(~np.isnan(narrow) & ~on_ramp)
+        if not found.size:
+            return t0, width
+        some = left[found]
+        t0[some], width[some] = self._newton(owner[some], p[some], t0_narrow[found], narrow[found])
+        missed = found[~((width[some] >= narrow[found]) & (width[some] <= wide[found]))]
+        if missed.size:
+            some = left[missed]
+            t0[some], width[some] = self._nested(
+                owner[some], p[some], narrow[missed], wide[missed], t0_narrow[missed], t0_wide[missed]
+            )
+        return t0, width
+
+    @cached_property
+    def _pooled_ramps(self) -> tuple[Floats, Floats]:
+        return self.joint.pooled.widest_ramps(self.points)
+
+    @cached_property
+    def slope_floor(self) -> Floats:
+        """What no rising curve's slope falls below, whatever its family; 0 where nothing is proven."""
+        width = self._pooled_ramps[1]
+        return np.where(np.isnan(width), 0.0, (1 - 1e-9) / width)
+
+    def _from_pooled(self, owner: Index, least: Floats) -> tuple[Floats, Floats]:
+        """Position and width of the symmetric curve, by Newton's method from the pooled group's ramp.
+
+        Only if it is so near that the search from the widest curve down would find no other; else NaN.
+        """
+        t0, width = np.full(owner.size, np.nan), np.full(owner.size, np.nan)
+        start, pooled_width = (ramp[owner] for ramp in self._pooled_ramps)
+        known = np.flatnonzero(~np.isnan(start))
+        if known.size:
+            guess = float(self.family.unit_slope(0.5)) * pooled_width[known]
+            middle = start[known] + (pooled_width[known] - guess) / 2
+            found, wide = self._newton(owner[known], np.full(known.size, 0.5), middle, guess)
+            near = wide >= np.maximum(_RUNG * guess, least[known])
+            t0[known[near]], width[known[near]] = found[near], wide[near]
+        return t0, width
+
+    @cached_property
+    def _narrowest(self) -> Floats:
+        """So narrow a curve of a group sees one score at a time, and traces the ROC polyline."""
+        gaps = ([np.diff(scores) for scores in group.score_lists] for group in self.groups)
+        least = [min((float(g[g > 0].min()) for g in lists if (g > 0).any()), default=1.0) for lists in gaps]
+        return 0.49 * np.array(least)
+
+    def _ramps(self, owner: Index, p: Floats) -> tuple[Floats, Floats]:
+        """Position and width of the widest curves that treat but one score apart, if the point is on the polyline.
+
+        Between two neighbouring vertices of the ROC the people at one score have odds of their own, all above it 1
+        and all below it 0. A target there is this ramp itself, not a limit of roots. NaN for all others.
+        """
+        t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
+        for which, (score, share, below, above) in self._on_polyline.items():
+            own = np.flatnonzero(owner == which)
+            if own.size:
+                x = where_unit_odds_are(self.family, share, p[own])
+                with np.errstate(divide="ignore"):
+                    width[own] = np.minimum(below / x, above / (1 - x))
+                t0[own] = score - x * width[own]
+        return t0, width
+
+    @cached_property
+    def _on_polyline(self) -> dict[int, tuple[float, float, float, float]]:
+        """Of groups whose point is on the polyline: the score apart, its people's odds, and the gaps below and above."""
+        found = {}
+        for which, (group, point) in enumerate(zip(self.groups, self.points, strict=True)):
+            f, t = point.fpr, point.tpr
+            if abs(group.roc.height(f) - t) <= ON_CURVE:
+                along = group.roc.fpr + group.roc.tpr
+                edge = int(np.searchsorted(along, f + t))  # the first vertex beyond the point
+                share = (f + t - along[edge - 1]) / (along[edge] - along[edge - 1])
+                i = group.scores.size - edge  # the score whose people have odds `share`
+                below = float(group.scores[i] - group.scores[i - 1]) if i > 0 else np.inf
+                above = float(group.scores[i + 1] - group.scores[i]) if edge > 1 else np.inf
+                found[which] = float(group.scores[i]), float(share), below, above
+        return found
+
+    def _bracket(self, owner: Index, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Two neighbouring widths for each p, the narrower one reaching t* and the wider not.
+
+        And a position right of the narrower one's and one left of the wider one's: between them are those of all widths
+        in between.
+        """
+        n = p.size
+        span = (self._ends[1] - self._ends[0])[owner]
+        finely = np.where(self._many, _QUICK, 1e-13)
+        narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
+
+        def look(width: Floats, who: Index) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+            """Positions left and right of the one with the FPR, and whether the TPR is reached there."""
+            o, q = owner[who], p[who]
+            t = self.target[1, o] - _NEGLIGIBLE  # as good as quick rates are
+            # The TPR falls with the position: from both sides of a rough one it often tells already.
+            left, right = self._positions(
+                o, width, q, self._below[o] - width, self._at[o], quick=True, within=_ROUGHLY
+            )
+            before, after = (self.rates(o, at, width, q, quick=True)[1] for at in (left, right))
+            near = np.flatnonzero((before >= t) & (after < t))
+            if near.size:
+                left[near], right[near] = self._positions(
+                    o[near], width[near], q[near], left[near], right[near], quick=True, within=finely[o[near]]
+                )
+                after[near] = self.rates(o[near], right[near], width[near], q[near], quick=True)[1]
+            return left, right, after >= t
+
+        proven = self.slope_floor[owner] > 0  # then no curve is wider
+        with np.errstate(divide="ignore"):
+            wide = np.where(
+                proven,
+                np.maximum(self.family.unit_slope(p) / self.slope_floor[owner], floor),
+                np.maximum(_WIDEST * span, 2 * floor),
+            )
+        rising = np.flatnonzero(~proven)
+        t0_wide = self._below[owner] - wide  # left of every position
+        # Up: widen until the curve is so flat that its TPR falls short of t*.
+        while rising.size:
+            t0_wide[rising], right, reached = look(wide[rising], rising)
+            # A curve that is flat for all that matters reaches the diagonal alone, and the point is as good as there.
+            reached &= wide[rising] < _FLAT * np.maximum(span[rising], floor[rising])
+            rising = rising[reached]
+            narrow[rising], t0_narrow[rising] = wide[rising], right[reached]
+            wide[rising] *= 4
+        # Down: a few rungs at a time, until the TPR is reached.
+        falling = np.flatnonzero(np.isnan(narrow))
+        while falling.size:
+            rungs = np.maximum(wide[falling, None] * _RUNG ** np.arange(1, _RUNGS + 1), floor[falling, None])
+            # At the floor the ladder ends: its last rung stands for all below.
+            fresh = np.column_stack([np.ones(falling.size, bool), rungs[:, 1:] < rungs[:, :-1]])
+            rung = np.cumsum(fresh, axis=1) - 1 + np.append(0, np.cumsum(fresh.sum(axis=1)))[:-1, None]
+            seen = look(rungs[fresh], np.broadcast_to(falling[:, None], rungs.shape)[fresh])
+            left, right, reached = (a[rung] for a in seen)
+            ladder = np.column_stack([wide[falling], rungs])
+            places = np.column_stack([t0_wide[falling], left])
+            got = reached.any(axis=1)
+            hit = np.where(got, reached.argmax(axis=1), _RUNGS)
+            row = np.arange(falling.size)
+            wide[falling], t0_wide[falling] = ladder[row, hit], places[row, hit]
+            row, hit = row[got], hit[got]
+            narrow[falling[got]], t0_narrow[falling[got]] = rungs[row, hit], right[row, hit]
+            falling = falling[~got & (wide[falling] > floor[falling])]
+        return narrow, wide, t0_narrow, t0_wide
+
+    def _linearized(
+        self, owner: Index, t0: Floats, t1: Floats, p: Floats, *, quick: bool
+    ) -> tuple[Floats, Floats, Floats]:
+        """(FPR, TPR) of curves, and how they change with t0 and with t1, each of shape (2, n)."""
+        bounds = self._bounds(owner)
+        if self._is_straight(owner, t1 - t0, p, quick=quick):
+            return self.stack.bent_ramps(t0, t0 + (1 - p) * (t1 - t0), t1, p, bounds)
+        pieces = self.family.layout(t0, t1, p)
+        local = self.stack.local(pieces, bounds, quick=quick)
+        # d odds / d t1 = -slope x and d odds / d t0 = slope (x - 1), with x = (r - t0) / (t1 - t0).
+        slope = pieces.derivative()
+        by_t1 = -slope.times_affine(-t0 / (t1 - t0), 1 / (t1 - t0)).coefficients
+        by_t0 = -by_t1
+        by_t0[..., :-1] -= slope.coefficients
+        rates, start, end = (np.einsum("nbk,lnbk->ln", c, local) for c in (pieces.coefficients, by_t0, by_t1))
+        return rates, start, end
+
+    def _newton(self, owner: Index, p: Floats, t0: Floats, width: Floats) -> tuple[Floats, Floats]:
+        """Newton's method for both thresholds at once; NaN where it does not settle on the point."""
+        t0, t1 = t0.copy(), t0 + width
+        error = np.full(p.size, np.inf)
+        isolated = np.zeros(p.size, bool)
+        live = np.arange(p.size)
+        for step in range(_NEWTON_STEPS):
+            quick = step < _QUICK_STEPS and error.max(initial=0) > _QUICK  # no step of these may be the last
+            a, b, o = t0[live], t1[live], owner[live]
+            rates, (f0, h0), (f1, h1) = self._linearized(o, a, b, p[live], quick=quick)
+            miss = rates - self.target[:, o]
+            error[live] = np.abs(miss).max(axis=0)
+            det = f0 * h1 - f1 * h0
+            isolated[live] = np.abs(det) > _SINGULAR * (np.abs(f0 * h1) + np.abs(f1 * h0))
+            ok = ((error[live] > np.maximum(_EXACT, _noise(a, b - a))) | quick) & (np.abs(det) > 0)
+            error[live[~ok & quick]] = np.inf
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                da = (miss[0] * h1 - miss[1] * f1) / det
+                db = (miss[1] * f0 - miss[0] * h0) / det
+                # At most halve or double the width in one step.
+                shrink = np.minimum(1.0, 0.5 * (b - a) / np.abs(db - da))
+            ok &= np.isfinite(da) & np.isfinite(db)
+            live, da, db, shrink = live[ok], da[ok], db[ok], np.where(np.isfinite(shrink), shrink, 1.0)[ok]
+            if not live.size:
+                break
+            t0[live] -= shrink * da
+            t1[live] -= shrink * db
+        # On a straight run of the ROC a whole range of widths may meet the point: this is then not the widest.
+        settled = (error <= np.maximum(_EXACT, _noise(t0, t1 - t0))) & isolated
+        return np.where(settled, t0, np.nan), np.where(settled, t1 - t0, np.nan)
+
+    def _nested(
+        self, owner: Index, p: Floats, narrow: Floats, wide: Floats, t0_narrow: Floats, t0_wide: Floats
+    ) -> tuple[Floats, Floats]:
+        """The width between `narrow` and `wide` at which the TPR is t*, by nested roots that cannot be lost.
+
+        The bracket is narrowed stage by stage, and each time Newton's method tries to finish.
+        """
+        t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
+        left = np.arange(p.size)
+        for tolerance in _STAGES:
+            o, q, lo, hi = owner[left], p[left], t0_wide[left], t0_narrow[left]
+            t = self.target[1, o] - _SLACK
+
+            # t0 falls and t1 rises with the width, so the positions of both ends bracket every position between.
+            def excess(
+                w: Floats, i: Index, o: Index = o, q: Floats = q, lo: Floats = lo, hi: Floats = hi, t: Floats = t
+            ) -> Floats:
+                return self.rates(o[i], self._positions(o[i], w, q[i], lo[i], hi[i])[1], w, q[i])[1] - t[i]
+
+            ends = [self.rates(o, x, w[left], q)[1] - t for x, w in ((hi, narrow), (lo, wide))]
+            narrow[left], wide[left] = bracketed_roots(
+                excess, narrow[left], wide[left], ends[0], ends[1], tolerance=tolerance * narrow[left]
+            )
+            t0_narrow[left], t0_wide[left] = (self._positions(o, w[left], q, lo, hi)[1] for w in (narrow, wide))
+            t0[left], width[left] = self._newton(o, q, t0_wide[left], wide[left])
+            left = left[np.isnan(t0[left])]
+            # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
+            miss = self.rates(owner[left], t0_wide[left], wide[left], p[left]) - self.target[:, owner[left]]
+            enough = np.maximum(_NEGLIGIBLE, _noise(t0_wide[left], wide[left]))
+            done = (np.abs(miss).max(axis=0) <= enough) | (tolerance == _STAGES[-1])
+            t0[left[done]], width[left[done]] = t0_wide[left[done]], wide[left[done]]
+            left = left[~done]
+            if not left.size:
+                break
+        return t0, width
+
+
+def _flat(wanted: Mapping[int, Floats]) -> tuple[Index, Floats]:
+    """Groups in ascending order with some numbers each, as one array of groups and one of numbers."""
+    sizes = [at.size for at in wanted.values()]
+    return np.repeat(np.array(list(wanted), np.intp), sizes), np.concatenate([np.zeros(0), *wanted.values()])
+
+
+def _noise(t0: Floats, width: Floats) -> Floats:
+    """What rounding thresholds to floats changes the odds by; infinite where they are the same float."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(8 * np.spacing(np.maximum(np.abs(t0), np.abs(t0 + width))) / width)
+
+
+def where_unit_odds_are(family: Family, odds: float, p: Floats, *, within: float = 0.0) -> Floats:
+    """The x at which curves of a family between thresholds 0 and 1 have these odds, as exactly as asked for."""
+    at_zero = Sample(np.zeros(1))
+
+    def excess(x: Floats, i: Index) -> Floats:
+        return at_zero.expectation(family.layout(-x, 1 - x, p[i])) - odds
+
+    ones = np.ones(p.size)
+    return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=within * ones)[1]
+
+
+def _between_negatives(group: Group, point: Point) -> tuple[float, float, float, float]:
+    """Where the FPR passes f*: scores of two neighbouring negatives, and start and width of a gap between them.
+
+    A yes from the first on has an FPR above f*, beyond the second not, so that every curve with FPR f* ends after the
+    first and begins before the second. If f* is the share of negatives above a gap in their scores, any curve inside
+    the gap has that FPR; where there is none its width is negative.
+    """
+    negatives, (lowest, highest) = group.by_label[0], group.ends
+    scores, total = negatives.points, negatives.total
+    first = negatives.position_of((1 - (point.fpr + _SLACK)) * total)
+    above = float(scores[first]) if first < scores.size else highest
+    below = float(scores[first - 1]) if first > 0 else lowest
+    hit = negatives.position_of((1 - point.fpr - _SLACK) * total)
+    off = abs(float(negatives.below(np.asarray(hit))) - (1 - point.fpr))
+    if hit == 0 or off > _SLACK * 2:
+        return below, above, 0.0, -1.0
+    upper = float(scores[hit]) if hit < scores.size else np.inf
+    width = upper - float(scores[hit - 1])
+    return below, above, float(scores[hit - 1]), width if width > 0 else -1.0
+
+
+# -- fixed randomisation -----------------------------------------------------------------------------------------------
+
+
+def fixed(roc: Roc, point: Point) -> tuple[float, float, float, float | None]:
+    """t0, t1, p and `at_t0` of fixed randomisation: of all chords through the point the one with p nearest to 1/2.
+
+    With odds `at_t0` at t0 and p between t0 and t1 the point is q V + p E: V is the ROC vertex of the threshold
+    t1, and E lies on the polyline between the vertices just above t0 and at t0. So a chord from a vertex V on the
+    lower left, through the point, to its first meeting E with the polyline beyond it fixes t1, t0, p and at_t0.
+    """
+    f, t = point.fpr, point.tpr
+    fpr, tpr, scores = roc.fpr, roc.tpr, roc.scores
+    gap = roc.height(f) - t
+    if abs(gap) <= ON_CURVE:
+        return _on_edge(point, fpr, tpr, np.append(roc.beyond, scores))
+    if gap < 0 and abs(roc.hull_height(f) - t) <= ON_CURVE:
+        return _on_edge(point, *roc.hull, roc.hull_thresholds)
+    # This vertex and those after it lie to the right of the point and, unless it is in a dent, above it.
+    beyond = max(int(np.searchsorted(fpr, f)), 0 if gap < 0 else int(np.searchsorted(tpr, t)))
+    starts = np.flatnonzero((fpr <= f) & (tpr <= t) & (np.arange(fpr.size) < beyond))
+    angle = np.arctan2(tpr[beyond:] - t, fpr[beyond:] - f)
+    chord = np.arctan2(t - tpr[starts], f - fpr[starts])
+    # Seen from the point, the polyline beyond turns down from the vertical, and the chord meets it where its
+    # direction is first passed; in a dent, above the polyline, it turns up to the hull instead.
+    if gap > 0:
+        met = np.searchsorted(-np.minimum.accumulate(angle), -chord)
+    else:
+        met = np.searchsorted(np.maximum.accumulate(angle), chord)
+    meets = beyond + met < fpr.size
+    v, end = starts[meets], beyond + met[meets]
+    # E = vertex before + share * edge, from the cross products of the chord with both ends of the edge.
+    cx, cy = f - fpr[v], t - tpr[v]
+    before, after = (cx * (tpr[i] - tpr[v]) - cy * (fpr[i] - fpr[v]) for i in (end - 1, end))
+    share = np.clip(np.divide(before, before - after, out=np.ones(v.size), where=before != after), 0, 1)
+    share[v == end - 1] = 1.0
+    ex = fpr[end - 1] + share * (fpr[end] - fpr[end - 1]) - fpr[v]
+    ey = tpr[end - 1] + share * (tpr[end] - tpr[end - 1]) - tpr[v]
+    p = (cx + cy) / (ex + ey)
+    i = int(np.argmin(np.abs(p - 0.5)))
+    return float(scores[end[i] - 1]), roc.threshold(int(v[i])), float(p[i]), float(share[i] * p[i])
+
+
+def _on_edge(point: Point, fpr: Floats, tpr: Floats, thresholds: Floats) -> tuple[float, float, float, None]:
+    """The point on an edge of the ROC, or of its hull over a dent: a mix of the two thresholds at its ends."""
+    along = fpr + tpr
+    at = point.fpr + point.tpr
+    i = int(np.clip(np.searchsorted(along, at), 1, along.size - 1))
+    p = float(np.clip((at - along[i - 1]) / (along[i] - along[i - 1]), 0, 1))
+    return float(thresholds[i]), float(thresholds[i - 1]), p, None
