@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -12,12 +13,35 @@ from evenodds.model.roc import Point
 
 __all__ = ["Certificate"]
 
+T = TypeVar("T")
+
+
+class _Bound(Generic[T]):
+    """A field that the pooled ROC fills in at once, and a linear program more tightly when it is first looked at."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, certificate: object, owner: type | None = None) -> T:
+        if certificate is None:
+            raise AttributeError(self._name)  # so that dataclasses see a field without a default
+        known = certificate.__dict__
+        tighter = known.pop("_tighter", None)
+        if tighter is not None:
+            known.update({f"_{name}": value for name, value in tighter().items()})
+        return cast("T", known[self._name])
+
+    def __set__(self, certificate: object, value: T) -> None:
+        certificate.__dict__[self._name] = value
+
 
 @dataclass(frozen=True)
 class Certificate:
     """What was asked of a policy, what its final curves do on the fitting data, and how far that is from the best.
 
-    Everything here is about the data that the policy was fitted on; on other people rates differ by chance.
+    Everything here is about the data that the policy was fitted on; on other people rates differ by chance. Bounds come
+    from the pooled ROC. Where that leaves a gap and the scores are few, a linear program proves the tightest there are;
+    it is solved when a bound is first looked at, so that a fit need not wait for it.
     """
 
     constraints: str
@@ -31,15 +55,15 @@ class Certificate:
     asked: tuple[Point, ...]
     reached: tuple[Point, ...]
     slopes: tuple[float, ...]
-    slope_bounds: tuple[float, ...]
+    slope_bounds: _Bound[tuple[float, ...]] = _Bound()
     objective: float
     """Recomputed from the final curves."""
-    objective_bound: float
+    objective_bound: _Bound[float] = _Bound()
     """What no rising curves within the slope budget can better."""
     unlimited: float
     """The best that rising curves of any kind do without a slope budget."""
     smaller_is_better: bool
-    bound_by: str
+    bound_by: _Bound[str] = _Bound()
     """How the bounds were proven: "linear program" or "pooled ROC"."""
     resolution: float = 0.0
     """What the scores were rounded to before fitting; 0 where they were not."""
@@ -58,6 +82,16 @@ class Certificate:
     tell by these."""
     mixes: tuple[str, ...] = ()
     """The groups whose curve is a mix of two: no single curve of the family was found within the slope budget."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is written down is proven first."""
+        _ = self.bound_by
+        return self.__dict__
+
+    def tightened_by(self, program: Callable[[], Mapping[str, Any]]) -> Certificate:
+        """The same with a program that proves tighter bounds when they are first asked for."""
+        self.__dict__["_tighter"] = program
+        return self
 
     @property
     def points(self) -> Mapping[str, Point]:

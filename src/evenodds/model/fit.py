@@ -15,7 +15,7 @@ from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError, one_
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import SolverError
 from evenodds.geometry.stack import Stack
-from evenodds.model.budget import Chosen, best_under, gain_bound, least_slope, slope_bounds
+from evenodds.model.budget import Bounds, Chosen, best_under, least_slope
 from evenodds.model.certificate import Certificate
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import Curve
@@ -179,8 +179,7 @@ def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimit
     if isinstance(budget, SlopeBudget):
         return best_under(joint, family, budget.slope, goal, constraint)
     if isinstance(budget, LossBudget):
-        needed = goal.gain(unlimited.points) - budget.loss
-        return least_slope(joint, family, goal, constraint, needed) or unlimited
+        return least_slope(joint, family, goal, constraint, goal.gain(unlimited.points), budget.loss) or unlimited
     return unlimited
 
 
@@ -202,7 +201,7 @@ def _chosen_inside(joint: JointDistribution, request: Request, goal: Objective, 
             f"Hint: max_loss={lost * 1.02:.3g}, or give up keep_individual_odds."
         )
         raise UnreachableError(msg)
-    return least_slope(joint, family, goal, constraint, unlimited - budget.loss, inside=inside) or best
+    return least_slope(joint, family, goal, constraint, unlimited, budget.loss, inside=inside) or best
 
 
 def _upward_range(joint: JointDistribution) -> tuple[float, float]:
@@ -262,7 +261,7 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
 def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:
     """What to say of a group that does not reach its point within the slope budget."""
     member, point = joint.members[which], chosen.points[which]
-    least = slope_bounds(joint, chosen.points, achieved=[np.inf] * len(joint.members))[which]
+    least = joint.pooled.slope_bounds(chosen.points, [np.inf] * len(joint.members))[which]
     return (
         f"Group {member.key!r} was not found to reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
         f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}; no rising "
@@ -308,9 +307,10 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     points, curves = solved.points, solved.curves
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
     gain = goal.gain(reached)
-    bound, by = gain_bound(solved.people, slope, goal, request.constraint, achieved=gain)
     slopes = tuple(c.lipschitz for c in curves)
-    return Certificate(
+    bounds = Bounds(solved.people, goal, request.constraint, slope, points, gain, slopes)
+    gain_bound, slope_bounds = bounds.pooled()
+    certificate = Certificate(
         constraints=request.constraint.name,
         tolerance=request.constraint.tolerance,
         objective_name=goal.name,
@@ -320,12 +320,12 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         asked=tuple(points),
         reached=reached,
         slopes=slopes,
-        slope_bounds=tuple(slope_bounds(solved.people, points, achieved=slopes)),
+        slope_bounds=tuple(slope_bounds),
         objective=goal.reported(gain),
-        objective_bound=goal.reported(bound),
+        objective_bound=goal.reported(gain_bound),
         unlimited=goal.reported(solved.unlimited),
         smaller_is_better=goal.smaller_is_better,
-        bound_by=by,
+        bound_by="pooled ROC",
         resolution=joint.resolution,
         people=tuple(_figures(member, joint.orientation) for member in joint.members),
         criterion=request.criterion,
@@ -335,6 +335,15 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         target_given=isinstance(request.budget, GivenPoint),
         mixes=tuple(group for group, curve in zip(joint.groups, curves, strict=True) if curve.parts),
     )
+    if not bounds.can_be_tightened(gain_bound, slope_bounds):
+        return certificate
+
+    def tighter() -> dict[str, Any]:
+        best = bounds.tightest_gain(gain_bound)
+        proven: dict[str, Any] = {"slope_bounds": tuple(bounds.tightest_slopes(slope_bounds))}
+        return proven if best is None else proven | {"objective_bound": goal.reported(best), "bound_by": "linear program"}
+
+    return certificate.tightened_by(tighter)
 
 
 def _figures(group: Group, orientation: str) -> tuple[float, float, float, float]:

@@ -8,12 +8,15 @@ the blurred ROC beyond is a mix.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.roots import bracketed_root
+from evenodds.geometry.roots import bracketed_roots
+from evenodds.geometry.stack import Stack
 from evenodds.model.curves import Curve
 from evenodds.model.families import Family
 from evenodds.model.joint import JointDistribution, Orientation
@@ -25,13 +28,14 @@ __all__ = ["gentlest_mix"]
 
 _STEP = 1.1  # the next slope that is looked at; ever larger steps where nothing is found
 _LONGER = 1.1
-_LONGEST = 4.0
 _STEEPEST = 1e300  # beyond it a step is no number
-_CLOSE = 10  # halvings of the last step
+_TOGETHER = 8  # slopes that are looked at together
+_CLOSE = 3  # times that the last step is cut into so many
 _HELD = 1e-13  # rates are no better known
 _PROGRAM = 1e-9  # nor are points that a linear program chose
+_TINY = 1e-300
 _WIDEST = 0.25  # of 1 / score range: the least slope that is looked at where nothing is proven
-_TRIED = 6  # crossings
+_TRIED = 8  # crossings, and mixes
 _BEYOND = 8  # slopes that are looked at beyond: two parts of one half each may be twice as steep
 _NEAR = 0.5  # of a width: so near each other are neighbours on an arc, and not both sides of a dent
 
@@ -56,31 +60,26 @@ def gentlest_mix(
     inside : (lo, hi), optional
         Both thresholds of each curve stay between these scores.
     """
-    group, family = at_budget.group, at_budget.family
+    family = at_budget.family
     short = at_budget.shortfall(point)
     held = ON_CURVE if inside is None else _PROGRAM
     if np.isinf(budget) and inside is None and abs(short) <= ON_CURVE:
         return _curve(family, at_budget.edge(point), orientation)
-
-    alone = JointDistribution((group,), "positive")
-
-    def reach(slope: float) -> Reach:
-        if inside is not None:
-            return reaches_inside([group], alone.stack, family, slope, inside)[0]
-        return refined(reaches_of([group], alone.stack, family, slope), alone.stack, [point])[0]
-
+    alone = JointDistribution((at_budget.group,), "positive")
+    reaches = partial(_reaches, alone, family, point, inside)
     # Parts that do not overlap add up to less than either, so they may be steeper than the mix shall be.
-    steepest, widest = (budget, at_budget) if short <= held else (2 * budget, reach(2 * budget))
+    steepest, widest = (budget, at_budget) if short <= held else (2 * budget, reaches([2 * budget])[0])
     if widest.shortfall(point) > held:
         return None
-    slope, found = _first_that_holds(reach, widest, point, steepest, _least_slope(alone, family, point))
-    curves = _mixes(found, point, budget, orientation, inside)
-    for steeper in slope * _STEP ** np.arange(1, _BEYOND) if np.isfinite(slope) else ():
-        if min((curve.lipschitz for curve in curves), default=np.inf) <= steeper / 2:
-            break
-        found = reach(float(steeper))
-        if found.shortfall(point) <= _HELD:
-            curves += _mixes(found, point, budget, orientation, inside)
+    slope, found = _first_that_holds(reaches, widest, point, steepest, _least_slope(alone, family, point))
+    candidates = _mixes(alone, found, point, inside)
+    if np.isfinite(slope):
+        for steeper in reaches(slope * _STEP ** np.arange(1, _BEYOND)):
+            if steeper.shortfall(point) <= _HELD:
+                candidates += _mixes(alone, steeper, point, inside)
+    candidates.sort(key=lambda one: one[0])
+    curves = [_curve(family, parts, orientation) for _, parts in candidates[:_TRIED]]
+    curves = [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
     if not curves and short <= held:
         # Borders that are almost upright leave no room for a root: the edge beside the point is near enough.
         nearest = _curve(family, at_budget.edge(point), orientation)
@@ -88,11 +87,33 @@ def gentlest_mix(
     return min(curves, key=lambda curve: curve.lipschitz, default=None)
 
 
-def _mixes(reach: Reach, point: Point, budget: float, orientation: Orientation, inside: Inside) -> list[Curve]:
-    """Mixes of curves of a reach that meet the point within the budget."""
-    candidates = [_on_border(reach, point), _neighbours_as_one(reach, point, inside), *_crossings(reach, point)]
-    curves = (_curve(reach.family, parts, orientation) for parts in candidates if parts is not None)
-    return [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
+def _reaches(
+    alone: JointDistribution, family: Family, point: Point, inside: Inside, slopes: Sequence[float] | Floats
+) -> list[Reach]:
+    """What the group reaches under several budgets, looked at together: as if it were several groups."""
+    (group,) = alone.members
+    if inside is not None:
+        return [reaches_inside([group], alone.stack, family, float(slope), inside)[0] for slope in slopes]
+    many = [group] * len(slopes)
+    stack = Stack([one.by_label for one in many])
+    return refined(reaches_of(many, stack, family, [float(slope) for slope in slopes]), stack, [point] * len(many))
+
+
+def _mixes(alone: JointDistribution, reach: Reach, point: Point, inside: Inside) -> list[tuple[float, Parts]]:
+    """Mixes of curves of a reach that meet the point, and how steep they are at most."""
+    parts = [_on_border(reach, point), _neighbours_as_one(alone, reach, point, inside), *_crossings(reach, point)]
+    return [(_steepness(reach.family, one), one) for one in parts if one is not None]
+
+
+def _steepness(family: Family, parts: Parts) -> float:
+    """How steep a mix is at most: as its steeper part where they do not overlap, else as both together."""
+    (share, one), (rest, other) = parts
+    width = [max(placed.t1 - placed.t0, _TINY) for placed in (one, other)]
+    slopes = [
+        part * float(family.unit_slope(placed.p)) / wide
+        for part, placed, wide in zip((share, rest), (one, other), width, strict=True)
+    ]
+    return max(slopes) if max(one.t0, other.t0) >= min(one.t1, other.t1) else sum(slopes)
 
 
 def _least_slope(alone: JointDistribution, family: Family, point: Point) -> float:
@@ -106,24 +127,36 @@ def _least_slope(alone: JointDistribution, family: Family, point: Point) -> floa
 
 
 def _first_that_holds(
-    reach: Callable[[float], Reach], at_budget: Reach, point: Point, budget: float, least: float
+    reaches: Callable[[Floats], list[Reach]], at_budget: Reach, point: Point, budget: float, least: float
 ) -> tuple[float, Reach]:
-    """The gentlest slope found whose reach holds the point."""
-    slope, step, below = least, _STEP, 0.0
-    while slope < min(budget, _STEEPEST):
-        found = reach(slope)
-        if found.shortfall(point) <= _HELD:
-            break
-        below, slope, step = slope, slope * step, min(step * _LONGER, _LONGEST)
-    else:
-        slope, found = budget, at_budget
-    for _ in range(_CLOSE if below else 0):
-        middle = float(np.sqrt(below * slope)) if np.isfinite(slope) else below * _LONGEST
-        between = reach(middle)
-        if between.shortfall(point) <= _HELD:
-            slope, found = middle, between
+    """The gentlest slope found whose reach holds the point: ever closer, from the least upwards, several at a time."""
+    below, slope, found = 0.0, budget, at_budget
+    steps = _STEP ** np.cumsum(_LONGER ** np.arange(_TOGETHER))
+    slopes = np.append(least, least * steps)
+    while not below and slopes[0] < min(budget, _STEEPEST):
+        slopes = slopes[slopes < min(budget, _STEEPEST)]
+        seen = reaches(slopes)
+        holds = [one.shortfall(point) <= _HELD for one in seen]
+        if True in holds:
+            i = holds.index(True)
+            slope, found = float(slopes[i]), seen[i]
+            if i == 0:
+                return slope, found
+            below = float(slopes[i - 1])
+        elif slopes[-1] * steps[-1] / steps[-2] >= min(budget, _STEEPEST):
+            below = float(slopes[-1])
         else:
-            below = middle
+            steps = steps**2
+            slopes = slopes[-1] * steps
+    for _ in range(_CLOSE if below else 0):
+        ends = np.log(below), np.log(slope) if np.isfinite(slope) else np.log(below) + _TOGETHER
+        between = np.exp(np.linspace(*ends, _TOGETHER + 1)[1:-1])
+        seen = reaches(between)
+        holds = [one.shortfall(point) <= _HELD for one in seen]
+        i = holds.index(True) if True in holds else len(holds)
+        below = float(between[i - 1]) if i else below
+        if i < len(holds):
+            slope, found = float(between[i]), seen[i]
     return slope, found
 
 
@@ -132,13 +165,12 @@ def _on_border(reach: Reach, point: Point) -> Parts | None:
     return reach.edge(point) if abs(reach.shortfall(point)) <= (ON_CURVE if reach.rising else _PROGRAM) else None
 
 
-def _neighbours_as_one(reach: Reach, point: Point, inside: Inside) -> Parts | None:
+def _neighbours_as_one(alone: JointDistribution, reach: Reach, point: Point, inside: Inside) -> Parts | None:
     """Two neighbours on an arc have a single curve between them that meets the point, by Newton's method."""
     (_, first), (_, last) = reach.edge(point)
     width = first.t1 - first.t0
     if not 0 < abs(first.t0 - last.t0) + abs(first.t1 - last.t1) < _NEAR * width or first.p != last.p:
         return None
-    alone = JointDistribution((reach.group,), "positive")
     t0, t1 = CurveSearch(alone, reach.family, [point]).near(0, first.p, first.t0, first.t1)
     if np.isnan(t0) or (inside is not None and not inside[0] <= t0 <= t1 <= inside[1]):
         return None
@@ -173,41 +205,49 @@ def _crossings(reach: Reach, point: Point) -> list[Parts]:
     both = (1 - part) * slopes[own], part * slopes[k]
     steep = np.where(apart, np.maximum(*both), both[0] + both[1])
     best = np.argsort(steep, kind="stable")[:_TRIED]
-    parts = (_crossing(reach, point, reach.placed(v), j) for v, j in zip(own[best].tolist(), k[best].tolist(), strict=True))
-    return [pair for pair in parts if pair is not None]
+    return _crossed(reach, at, own[best], k[best])
 
 
-def _crossing(reach: Reach, point: Point, vertex: Placed, k: int) -> Parts | None:
-    """The mix of a vertex with the curve between two neighbours of a trace that lies exactly beyond the point."""
-    traces = reach.traces
-    at = np.array([point.fpr, point.tpr])
+def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp]) -> list[Parts]:
+    """The mixes of vertices with the curves between two neighbours of a trace that lie exactly beyond the point."""
+    traces, family = reach.traces, reach.family
 
-    def rates(placed: Placed) -> Floats:
-        return reach.group.rates(reach.family.layout(placed.t0, placed.t1, placed.p))
+    def between(share: Floats, i: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
+        t0, t1 = (a[k[i]] + share * (a[k[i] + 1] - a[k[i]]) for a in (traces.t0, traces.t1))
+        return t0, t1, traces.p[k[i]]
 
-    def between(share: float) -> Placed:
-        (a, b), (c, d) = traces.t0[k : k + 2].tolist(), traces.t1[k : k + 2].tolist()
-        return Placed(a + share * (b - a), c + share * (d - c), float(traces.p[k]))
+    def rates(t0: Floats, t1: Floats, p: Floats) -> Floats:
+        return reach.group.rates(family.layout(t0, t1, p)).T - at
 
-    one = rates(vertex) - at
+    one = rates(traces.t0[own], traces.t1[own], traces.p[own])
 
-    def side(share: float) -> float:
-        other = rates(between(share)) - at
-        return float(one[0] * other[1] - one[1] * other[0]) * sign
+    def side(share: Floats, i: NDArray[np.intp]) -> Floats:
+        other = rates(*between(share, i))
+        return sign[i] * (one[0, i] * other[1] - one[1, i] * other[0])
 
-    sign = 1.0
-    ends = side(0.0), side(1.0)
-    if ends[0] * ends[1] > 0:
-        return None
-    if ends[0] <= 0:
-        sign = -1.0
-    _, root = bracketed_root(side, (0.0, sign * ends[0]), (1.0, sign * ends[1]), 0.0)
-    other = rates(between(root)) - at
-    length = float(np.hypot(*one) + np.hypot(*other))
-    share = float(np.hypot(*one)) / length if length > 0 else 0.0
-    if np.abs((1 - share) * one + share * other).max() > ON_CURVE:
-        return None
-    return (1 - share, vertex), (share, between(root))
+    sign, every = np.ones(own.size), np.arange(own.size)
+    ends = side(np.zeros(own.size), every), side(np.ones(own.size), every)
+    every = every[ends[0] * ends[1] <= 0]
+    sign = np.where(ends[0] <= 0, -1.0, 1.0)
+    shares = np.zeros(own.size)
+    _, shares[every] = bracketed_roots(
+        lambda x, i: side(x, every[i]),
+        np.zeros(every.size),
+        np.ones(every.size),
+        (sign * ends[0])[every],
+        (sign * ends[1])[every],
+        tolerance=np.zeros(every.size),
+    )
+    t0, t1, p = between(shares, np.arange(own.size))
+    other = rates(t0, t1, p)
+    near, far = np.hypot(*one), np.hypot(*other)
+    part = near / np.maximum(near + far, _TINY)
+    off = np.abs((1 - part) * one + part * other).max(axis=0)
+    return [
+        ((1 - float(part[i]), reach.placed(int(own[i]))), (float(part[i]), Placed(float(t0[i]), float(t1[i]), float(p[i]))))
+        for i in every.tolist()
+        if off[i] <= ON_CURVE
+    ]
 
 
 def _curve(family: Family, parts: Parts, orientation: Orientation) -> Curve:

@@ -19,7 +19,7 @@ All groups are looked at in one call: their curves stand one group after the oth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 
@@ -36,6 +36,7 @@ from evenodds.model.roc import Point
 
 __all__ = [
     "ON_CURVE",
+    "Gentler",
     "Placed",
     "Reach",
     "is_sparse",
@@ -93,13 +94,35 @@ class Traces:
     exact: NDArray[np.bool_]
     """Whether that is straight between neighbours."""
 
+    begins: NDArray[np.bool_]
+    """Whether it begins at a score; else it ends at one, or is between those that do."""
+
     @classmethod
-    def of(cls, looks: Sequence[tuple[Floats, Floats, float, bool]]) -> Traces:
-        """Of the thresholds, the shape and the exactness of each trace."""
-        sizes = [look[0].size for look in looks]
-        t0, t1 = (np.concatenate([np.zeros(0), *(look[i] for look in looks)]) for i in (0, 1))
-        p, exact = (np.repeat([look[i] for look in looks], sizes) for i in (2, 3))
-        return cls(t0, t1, p.astype(np.float64), np.repeat(np.arange(len(looks)), sizes), exact.astype(bool))
+    def along(cls, scores: Floats, widths: Floats, p: float = _HALF, *, exact: bool) -> Traces:
+        """The curves of some widths that begin or end at one of the scores: one trace for each width."""
+        room = _room(scores, widths[:, None])
+        t0 = np.concatenate([np.broadcast_to(scores, room.shape), scores - room], axis=1)
+        order = np.argsort(-t0, axis=1, kind="stable")
+        t0 = np.take_along_axis(t0, order, axis=1)
+        t1 = np.take_along_axis(np.concatenate([scores + room, np.broadcast_to(scores, room.shape)], axis=1), order, axis=1)
+        count, each = t0.shape
+        trace = np.repeat(np.arange(count), each)
+        return cls(t0.ravel(), t1.ravel(), np.full(t0.size, p), trace, np.full(t0.size, exact), (order < scores.size).ravel())
+
+    @classmethod
+    def joined(cls, some: Sequence[Traces]) -> Traces:
+        """Traces of several kinds together."""
+        starts = np.append(0, np.cumsum([int(one.trace[-1]) + 1 if one.size else 0 for one in some]))
+        trace = np.concatenate([np.zeros(0, np.intp), *(one.trace + i for one, i in zip(some, starts, strict=False))])
+        t0, t1, p = (np.concatenate([np.zeros(0), *(getattr(one, name) for one in some)]) for name in ("t0", "t1", "p"))
+        exact, begins = (
+            np.concatenate([np.zeros(0, bool), *(getattr(one, name) for one in some)]) for name in ("exact", "begins")
+        )
+        return cls(t0, t1, p, trace, exact, begins)
+
+    def among(self, which: Index | NDArray[np.bool_]) -> Traces:
+        """Some of the curves."""
+        return Traces(*(getattr(self, field.name)[which] for field in fields(self)))
 
     @property
     def size(self) -> int:
@@ -204,6 +227,18 @@ class Reach:
         _, first, last, share_of_last = best
         return (1 - share_of_last, self.placed(first)), (share_of_last, self.placed(last))
 
+    def gentler(self, width: float) -> Gentler:
+        """The curves beyond the border of the first trace, whose curves are of this width."""
+        own = np.searchsorted(self.traces.trace, 1)
+        x, y = self.rates[:, :own]
+        border = concave_hull(x, y)
+        along, over = self.rates[0] + self.rates[1], self.rates[1] - self.rates[0]
+        beyond = over > np.interp(along, along[border], over[border]) + ON_CURVE
+        beyond[:own] = False
+        curves = self.traces.among(beyond)
+        score = np.where(curves.begins, curves.t0, curves.t1)
+        return Gentler(score, (curves.t1 - curves.t0) / width, curves.begins)
+
     def placed(self, which: int) -> Placed:
         """One of the curves."""
         return Placed(*(float(a[which]) for a in (self.traces.t0, self.traces.t1, self.traces.p)))
@@ -239,20 +274,19 @@ class Reach:
         new = (t0 != np.repeat(self.traces.t0[gaps], share.size)) & (t0 != np.repeat(self.traces.t0[gaps + 1], share.size))
         trace = np.repeat(own[gaps], share.size)[new]
         p = np.repeat(self.traces.p[gaps], share.size)[new]
-        return Traces(t0[new], t1[new], p, trace, np.zeros(trace.size, bool))
+        no = np.zeros(trace.size, bool)
+        return Traces(t0[new], t1[new], p, trace, no, no)
 
     def _with(self, more: Traces, rates: Floats) -> Reach:
         """The reach with more curves on the same traces."""
         if not more.size:
             return self
-        t0 = np.concatenate([self.traces.t0, more.t0])
-        trace = np.concatenate([self.traces.trace, more.trace])
-        order = np.lexsort((-t0, trace))
-        t1, p, exact = (
-            np.concatenate([getattr(self.traces, name), getattr(more, name)])[order] for name in ("t1", "p", "exact")
+        together = Traces(
+            *(np.concatenate([getattr(one, field.name) for one in (self.traces, more)]) for field in fields(Traces))
         )
-        traces = Traces(t0[order], t1, p, trace[order], exact)
-        return Reach(self.group, self.family, traces, np.concatenate([self.rates, rates], axis=1)[:, order], self.rising)
+        order = np.lexsort((-together.t0, together.trace))
+        rates = np.concatenate([self.rates, rates], axis=1)[:, order]
+        return Reach(self.group, self.family, together.among(order), rates, self.rising)
 
 
 def refined(reaches: Sequence[Reach], stack: Stack, points: Sequence[Point]) -> list[Reach]:
@@ -268,15 +302,13 @@ def refined(reaches: Sequence[Reach], stack: Stack, points: Sequence[Point]) -> 
 
 
 def _nothing() -> Traces:
-    return Traces.of([])
+    return Traces.joined([])
 
 
 def _rates_of(traces: Sequence[Traces], family: Family, stack: Stack) -> list[Floats]:
     """(FPR, TPR) of each group's curves, within [0, 1]."""
     bounds = np.append(0, np.cumsum([one.size for one in traces]))
-    every = Traces(
-        *(np.concatenate([getattr(one, name) for one in traces]) for name in ("t0", "t1", "p", "trace", "exact"))
-    )
+    every = Traces.joined(traces)
     if not every.size:
         return [np.zeros((2, 0))] * len(traces)
     rates = np.clip(every.rates(family, stack, bounds), 0.0, 1.0)
@@ -284,19 +316,34 @@ def _rates_of(traces: Sequence[Traces], family: Family, stack: Stack) -> list[Fl
 
 
 def reaches_of(
-    groups: Sequence[Group], stack: Stack, family: Family, slope: float, *, roughly: bool = False
+    groups: Sequence[Group],
+    stack: Stack,
+    family: Family,
+    slope: float | Sequence[float],
+    *,
+    roughly: bool = False,
+    gentler: Sequence[Gentler] | None = None,
 ) -> list[Reach]:
-    """What groups reach with mixes of curves of a family whose slopes are at most `slope`; roughly for a search."""
-    if np.isinf(slope):
-        return [_unlimited(group, family) for group in groups]
-    thresholds = {i: _thresholds(group, family, slope) for i, group in enumerate(groups)}
-    traces = [
-        _nothing() if thresholds[i] is not None else _blurred(group, family, slope, roughly=roughly)
-        for i, group in enumerate(groups)
-    ]
+    """What groups reach with mixes of curves of a family whose slopes are at most `slope`, or each its own.
+
+    Roughly, for a search, only some curves of the slope itself are looked at. The gentler curves that count beside all
+    of these are those of the whole ladder, or with `gentler` some that stuck out under a similar slope.
+    """
+    slopes = [slope] * len(groups) if isinstance(slope, (int, float)) else list(slope)
+    known = [_at_thresholds(group, family, own) for group, own in zip(groups, slopes, strict=True)]
+    traces = []
+    for i, (group, own) in enumerate(zip(groups, slopes, strict=True)):
+        looks = []
+        if known[i] is None:
+            looks.append(_own(group, family, own, roughly=roughly))
+            if gentler is not None:
+                looks.append(gentler[i].placed(least_width(group, family, own)))
+            elif not roughly and group.score_count <= _FEW_RAMPS:
+                looks.append(_ladder(group, family, own))
+        traces.append(Traces.joined(looks))
     rates = _rates_of(traces, family, stack)
     return [
-        thresholds[i] or Reach(group, family, one, _rising(one, own))
+        known[i] or Reach(group, family, one, _rising(one, own))
         for i, (group, one, own) in enumerate(zip(groups, traces, rates, strict=True))
     ]
 
@@ -306,34 +353,60 @@ def reach_of(group: Group, family: Family, slope: float) -> Reach:
     return reaches_of([group], Stack([group.by_label]), family, slope)[0]
 
 
-def _thresholds(group: Group, family: Family, slope: float) -> Reach | None:
-    """The ROC itself, if curves of the slope fit into every gap between scores."""
+@dataclass(frozen=True, eq=False)
+class Gentler:
+    """Curves that are some times as wide as the budget asks for, and begin or end at a score."""
+
+    score: Floats
+    wider: Floats
+    begins: NDArray[np.bool_]
+
+    @classmethod
+    def none(cls) -> Gentler:
+        """No curve."""
+        return cls(np.zeros(0), np.zeros(0), np.zeros(0, bool))
+
+    def placed(self, width: float) -> Traces:
+        """The curves under another budget, each on a trace of its own."""
+        room = _room(self.score, self.wider * width)
+        t0 = np.where(self.begins, self.score, self.score - room)
+        t1 = np.where(self.begins, self.score + room, self.score)
+        count = self.score.size
+        return Traces(t0, t1, np.full(count, _HALF), np.arange(count), np.ones(count, bool), self.begins)
+
+
+def _at_thresholds(group: Group, family: Family, slope: float) -> Reach | None:
+    """The hull of the ROC without a budget, or the ROC if curves of the slope fit into every gap between scores."""
+    if np.isinf(slope):
+        at = group.roc.hull_thresholds
+        return Reach(group, family, _one_trace(at, at), np.stack(group.roc.hull))
     width = least_width(group, family, slope)
     if width > group.least_gap or group.least_gap <= _PLACES * np.spacing(max(map(abs, group.ends))):
         return None
     # A curve that ends at one score and begins above the next lower one is the threshold.
     roc = group.roc
     t0, t1 = np.append(roc.scores[0], roc.scores - width), np.append(roc.scores[0] + width, roc.scores)
-    return Reach(group, family, Traces.of([(t0, t1, _HALF, True)]), np.stack([roc.fpr, roc.tpr]))
+    return Reach(group, family, _one_trace(t0, t1), np.stack([roc.fpr, roc.tpr]))
 
 
-def _blurred(group: Group, family: Family, slope: float, *, roughly: bool) -> Traces:
-    """The places at which the blurred ROCs of the ladder are looked at."""
+def _own(group: Group, family: Family, slope: float, *, roughly: bool) -> Traces:
+    """The places at which the ROC is looked at that is blurred as the budget allows; a first search looks at few."""
     width = least_width(group, family, slope)
     sparse = is_sparse(group, family, width)
-    if not sparse:
-        scores = group.scores
-    elif family.is_straight:
-        scores = some_scores(group, _FIRST_LOOK)
+    if family.is_straight:
+        few = _FEW_ROUGHLY if roughly else _FIRST_LOOK if sparse else None
+        scores = group.scores if few is None else some_scores(group, few)
     else:
         scores = _along(group, some_scores(group, _FEW_ROUGHLY if roughly else _FEW_SCORES), width)
-    # Of many scores the blurred ROC has no dents to speak of; a first search looks for dents only where that is cheap.
-    ladder = not sparse if roughly else group.score_count <= _FEW_RAMPS
-    looks = [(*kinks(scores, width), _HALF, not sparse)]
-    if ladder:
-        scores = _along(group, some_scores(group, _FEW_ROUGHLY), width) if sparse else scores
-        looks += [(*kinks(scores, width * wider), _HALF, not sparse) for wider in LADDER.tolist()]
-    return Traces.of(looks)
+    return Traces.along(scores, np.array([width]), exact=not sparse)
+
+
+def _ladder(group: Group, family: Family, slope: float) -> Traces:
+    """The same for gentler curves. Of many scores the blurred ROC has no dents to speak of, and needs none."""
+    width = least_width(group, family, slope)
+    sparse = is_sparse(group, family, width)
+    scores = _along(group, some_scores(group, _FEW_ROUGHLY), width) if sparse else group.scores
+    return Traces.along(scores, LADDER * width, exact=not sparse)
 
 
 def _along(group: Group, scores: Floats, width: float) -> Floats:
@@ -345,15 +418,15 @@ def _along(group: Group, scores: Floats, width: float) -> Floats:
 
 def _rising(traces: Traces, rates: Floats) -> Floats:
     """From (0, 0), beyond the highest score, to (1, 1), below the lowest: rounding must not cut these off."""
-    turns = np.flatnonzero(np.diff(traces.trace)) + 1
-    rates[:, np.append(0, turns)], rates[:, np.append(turns - 1, -1)] = 0.0, 1.0
+    if traces.size:
+        rates[:, 0], rates[:, np.searchsorted(traces.trace, 1) - 1] = 0.0, 1.0
     return rates
 
 
-def _unlimited(group: Group, family: Family) -> Reach:
-    """The hull of the ROC itself, by single thresholds."""
-    at = group.roc.hull_thresholds
-    return Reach(group, family, Traces.of([(at, at, _HALF, True)]), np.stack(group.roc.hull))
+def _one_trace(t0: Floats, t1: Floats, p: float = _HALF, *, exact: bool = True) -> Traces:
+    count = t0.size
+    no = np.zeros(count, bool)
+    return Traces(t0, t1, np.full(count, p), np.zeros(count, np.intp), no | exact, no)
 
 
 def reaches_inside(
@@ -384,8 +457,8 @@ def _inside(group: Group, family: Family, slope: float, inside: tuple[float, flo
             t0, t1 = kinks(group.scores if narrow else scores, width)
             within = (t0 >= lo) & (t1 <= hi)
             t0, t1 = np.concatenate([[hi - width], t0[within], [lo]]), np.concatenate([[hi], t1[within], [lo + width]])
-            looks.append((t0, t1, p, False))
-    return Traces.of(looks)
+            looks.append(_one_trace(t0, t1, p, exact=False))
+    return Traces.joined(looks)
 
 
 def least_width(group: Group, family: Family, slope: float, p: float = 0.5) -> float:
@@ -419,8 +492,13 @@ def kinks(scores: Floats, width: float) -> tuple[Floats, Floats]:
     Where floating-point numbers are too far apart for the width, curves are as much wider as it takes; and everywhere
     by so little that rounding makes none of them steeper.
     """
-    place = np.spacing(np.abs(scores) + width)
-    room = np.maximum(width + 4 * place, _PLACES * place)
+    room = _room(scores, width)
     t0, t1 = np.concatenate([scores, scores - room]), np.concatenate([scores + room, scores])
     _, first = np.unique(t0, return_index=True)
     return t0[first[::-1]], t1[first[::-1]]
+
+
+def _room(scores: Floats, width: Floats | float) -> Floats:
+    """The width of curves at scores: where floating-point numbers are too far apart for it, as much as it takes."""
+    place = np.spacing(np.abs(scores) + width)
+    return np.asarray(np.maximum(width + 4 * place, _PLACES * place))
