@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenodds.decisions.draw import draw
 from evenodds.errors import DataError, EvenoddsWarning, MissingPackageError, OptionError, one_of
 from evenodds.frames import array_of, columns_of
 from evenodds.geometry.pieces import Floats
@@ -20,7 +21,6 @@ from evenodds.model.joint import JointDistribution, Orientation
 from evenodds.model.keys import GroupLike
 from evenodds.model.options import OPTIONS
 from evenodds.model.request import TargetLike
-from evenodds.uses.draw import draw
 
 try:
     from sklearn import get_config

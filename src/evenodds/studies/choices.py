@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evenodds.evaluation.frontier import frontier
+from evenodds.evaluation.metrics import metrics_of
 from evenodds.model.criteria import WHEN_TO_USE
 from evenodds.model.fit import fitted_curves
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
 from evenodds.progress import tracked
-from evenodds.uses.frontier import frontier
-from evenodds.uses.metrics import metrics_of
 
 __all__ = ["Budget", "Choice", "budgets", "choices"]
 

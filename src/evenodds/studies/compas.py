@@ -16,13 +16,14 @@ from importlib.resources import files
 from typing import Any, ClassVar
 
 from evenodds import datasets
+from evenodds.evaluation.audit import audit
+from evenodds.evaluation.frontier import frontier
+from evenodds.evaluation.metrics import metrics
 from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit, solutions
 from evenodds.model.policy import Policy
-from evenodds.studies.choices import Budget, Choice, budgets, choices
-from evenodds.uses.audit import audit
-from evenodds.uses.figures import (
+from evenodds.pictures.figures import (
     Figure,
     audit_figure,
     curves_figure,
@@ -33,8 +34,7 @@ from evenodds.uses.figures import (
     score_rates_figure,
     solutions_figure,
 )
-from evenodds.uses.frontier import frontier
-from evenodds.uses.metrics import metrics
+from evenodds.studies.choices import Budget, Choice, budgets, choices
 
 __all__ = ["CompasStudy", "PublishedCurve", "Result", "compas"]
 

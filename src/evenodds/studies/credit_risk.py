@@ -13,6 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evenodds import datasets
+from evenodds.evaluation.audit import audit
+from evenodds.evaluation.frontier import frontier
+from evenodds.evaluation.metrics import IndividualOdds, individual_odds
 from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit, solutions
@@ -20,9 +23,7 @@ from evenodds.model.joint import Group
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.roc import Point
 from evenodds.model.target import Baseline, baseline
-from evenodds.studies.choices import Budget, Choice, budgets, choices
-from evenodds.uses.audit import audit
-from evenodds.uses.figures import (
+from evenodds.pictures.figures import (
     Figure,
     audit_figure,
     curves_figure,
@@ -33,8 +34,7 @@ from evenodds.uses.figures import (
     score_rates_figure,
     solutions_figure,
 )
-from evenodds.uses.frontier import frontier
-from evenodds.uses.metrics import IndividualOdds, individual_odds
+from evenodds.studies.choices import Budget, Choice, budgets, choices
 
 __all__ = ["Applicant", "CreditRiskStudy", "Row", "credit_risk"]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from evenodds.errors import EvenoddsWarning, MissingPackageError
+from evenodds.pictures.figures import Figure
+from evenodds.pictures.plot import draw_figure
+from evenodds.pictures.svg import svg_of
 from evenodds.progress import tracked
+from evenodds.report.html import html_of
 from evenodds.studies.stories import Study, document_of_study
-from evenodds.uses.figures import Figure
-from evenodds.uses.plot import draw_figure
-from evenodds.uses.report.html import html_of
-from evenodds.uses.svg import svg_of
 
 __all__ = ["write_study"]
 

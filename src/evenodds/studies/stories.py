@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from evenodds import datasets
-from evenodds.studies.choices import Budget, Choice
-from evenodds.studies.compas import CompasStudy
-from evenodds.studies.credit_risk import CreditRiskStudy, Row
-from evenodds.uses.figures import Figure
-from evenodds.uses.report.contents import policy_sections
-from evenodds.uses.report.document import (
+from evenodds.pictures.figures import Figure
+from evenodds.report.contents import policy_sections
+from evenodds.report.document import (
     Block,
     Bullets,
     Cell,
@@ -24,7 +21,10 @@ from evenodds.uses.report.document import (
     Text,
     table_of,
 )
-from evenodds.uses.report.subject import Subject
+from evenodds.report.subject import Subject
+from evenodds.studies.choices import Budget, Choice
+from evenodds.studies.compas import CompasStudy
+from evenodds.studies.credit_risk import CreditRiskStudy, Row
 
 __all__ = ["Study", "document_of_study", "story_of"]
 

@@ -58,8 +58,8 @@ def fit(*, output: str | None, report: str | None, as_json: bool, **given: Any) 
 
     check_outputs({"-o": output, "--report": report}, given["data"])
     if report:
-        from evenodds.uses.report import format_of, rendered
-        from evenodds.uses.report import report as reported
+        from evenodds.report import format_of, rendered
+        from evenodds.report import report as reported
 
         kind = format_of(report, None)  # refused before the work is done
     settings = options.fit_settings(given)
@@ -94,9 +94,9 @@ def frontier(*, max_slopes: str | None, as_json: bool, **given: Any) -> None:
     Example:
       evenodds frontier past.csv --score points --group race --label repaid --max-slopes 0.05,0.1,0.5,inf
     """
+    from evenodds.evaluation.frontier import frontier as priced
     from evenodds.fronts.cli.tables import print_json, print_table
-    from evenodds.uses.frontier import frontier as priced
-    from evenodds.uses.report.document import table_of
+    from evenodds.report.document import table_of
 
     slopes = None if max_slopes is None else _numbers("--max-slopes", max_slopes)
     joint = options.joint_of(given, orientation=given["orientation"])
@@ -138,9 +138,9 @@ def audit(
     Example:
       evenodds audit policy.json fresh.csv --score points --group race --label repaid --tolerance 0.05
     """
+    from evenodds.evaluation.audit import audit as audited
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
-    from evenodds.uses.audit import audit as audited
 
     read = Policy.load(policy)
     joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
@@ -184,9 +184,9 @@ def report(
     from evenodds.fronts.cli.outputs import check_outputs, placed
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
-    from evenodds.uses.report import format_of, rendered
-    from evenodds.uses.report import report as reported
-    from evenodds.uses.report.document import plain
+    from evenodds.report import format_of, rendered
+    from evenodds.report import report as reported
+    from evenodds.report.document import plain
 
     check_outputs({"-o": output}, policy, given["data"])
     kind = "html" if output == "-" and report_format is None else format_of(output, report_format)
@@ -228,9 +228,9 @@ def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], a
     """
     from dataclasses import asdict
 
+    from evenodds.evaluation.explain import explain as explained
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
-    from evenodds.uses.explain import explain as explained
 
     read = Policy.load(policy)
     known = group if group in read.groups else ", ".join(part.strip() for part in group.split(","))
@@ -263,9 +263,9 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     Example:
       evenodds apply policy.json new.csv --score points --group race -o odds.csv
     """
+    from evenodds.decisions.apply import apply as applied
     from evenodds.fronts.cli.outputs import check_outputs
     from evenodds.model.policy import Policy
-    from evenodds.uses.apply import apply as applied
 
     check_outputs({"-o": output}, policy)
     read = Policy.load(policy)
@@ -301,9 +301,9 @@ def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **
     """
     from pathlib import Path
 
+    from evenodds.decisions.decide import decide as decided
     from evenodds.fronts.cli.outputs import check_outputs
     from evenodds.model.policy import Policy
-    from evenodds.uses.decide import decide as decided
 
     check_outputs({"-o": output}, policy, key_file)
     read, key = Policy.load(policy), Path(key_file).read_text(encoding="ascii", errors="replace").strip()
