@@ -12,8 +12,6 @@ from .errors import UnknownGroupError as UnknownGroupError
 from .errors import UnreachableError as UnreachableError
 from .evaluation import individual as individual
 from .evaluation.audit import Audit as Audit
-from .evaluation.audit import GroupAudit as GroupAudit
-from .evaluation.audit import Verdict as Verdict
 from .evaluation.audit import audit as audit
 from .evaluation.compare import Comparison as Comparison
 from .evaluation.compare import compare as compare
@@ -22,6 +20,7 @@ from .evaluation.explain import Explanation as Explanation
 from .evaluation.explain import explain as explain
 from .evaluation.frontier import Frontier as Frontier
 from .evaluation.frontier import frontier as frontier
+from .evaluation.group_audit import GroupAudit as GroupAudit
 from .evaluation.intervals import Estimate as Estimate
 from .evaluation.metrics import GroupMetrics as GroupMetrics
 from .evaluation.metrics import IndividualOdds as IndividualOdds
@@ -31,6 +30,7 @@ from .evaluation.metrics import metrics as metrics
 from .evaluation.metrics import odds_distance as odds_distance
 from .evaluation.stability import Stability as Stability
 from .evaluation.stability import stability as stability
+from .evaluation.verdict import Verdict as Verdict
 from .fronts.estimator import CurveOptimizer as CurveOptimizer
 from .model.certificate import Certificate as Certificate
 from .model.curves import Curve as Curve

@@ -10,30 +10,31 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import Any, Literal, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from evenodds.errors import DataError, EvenoddsWarning, one_of
 from evenodds.evaluation.before import curves_before
 from evenodds.evaluation.drift import Drift, drift_of
+from evenodds.evaluation.group_audit import Confusion, GroupAudit, audit_of_group
 from evenodds.evaluation.intervals import (
     Estimate,
+    Pair,
     Sample,
     confidence_of,
     critical_value,
-    difference,
     largest,
     mean_interval,
-    ratio,
+    pairs_of,
     smallest,
     value_for_verdicts,
 )
-from evenodds.evaluation.metrics import IndividualOdds, individual_odds
-from evenodds.evaluation.outcomes import RATES, outcomes_of
+from evenodds.evaluation.metrics import BetweenGroups, IndividualOdds, individual_odds
+from evenodds.evaluation.outcomes import RATE_WORDS, RATES, outcomes_of
 from evenodds.evaluation.resampling import percentiles, resampled_rates
+from evenodds.evaluation.verdict import Verdict, verdict_on
 from evenodds.frames import frame_of
 from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
@@ -42,93 +43,16 @@ from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.policy import Policy, check_policy
 from evenodds.values import Frozen, number_of, whole_number_of
 
-__all__ = ["BETWEEN", "Audit", "Confusion", "GroupAudit", "Pair", "Verdict", "audit"]
+__all__ = ["BETWEEN", "Audit", "audit"]
 
 _FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
-_NAMES = {"fpr": "false positive rate", "tpr": "true positive rate", "selection_rate": "selection rate"}
 _COLUMNS = ("part", "figure", "group", "other", "value", "low", "high")
 _MANY = 20  # groups that are listed one by one
 
 
-class Verdict(str):
-    """A verdict is "pass", "fail" or "undecided", with its reasons; true only if it is "pass"."""
-
-    __slots__ = ("reasons",)
-    reasons: tuple[str, ...]
-
-    def __new__(cls, outcome: Literal["pass", "fail", "undecided"], reasons: Sequence[str]) -> Self:
-        """Make a string that carries reasons."""
-        made = super().__new__(cls, outcome)
-        made.reasons = tuple(reasons)
-        return made
-
-    def __bool__(self) -> bool:
-        return self == "pass"
-
-    def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]
-        """What a copy is made of."""
-        return str(self), self.reasons
-
-    def __repr__(self) -> str:
-        return f"Verdict({str(self)!r}: {' '.join(self.reasons)})"
-
-
 @dataclass(frozen=True)
-class Confusion:
-    """Expected numbers of people (weights) by what was decided and what was true."""
-
-    true_positives: float
-    false_positives: float
-    true_negatives: float
-    false_negatives: float
-
-
-@dataclass(frozen=True)
-class GroupAudit:
-    """One group under a policy, on fresh people. Figures without people behind them are NaN."""
-
-    group: str
-    people: float
-    """The group's weight; the number of people where there are no weights."""
-    positives: float
-    fpr: Estimate
-    tpr: Estimate
-    accuracy: Estimate
-    selection_rate: Estimate
-    randomized: Estimate
-    """The share of people whose odds are neither 0 nor 1."""
-    auc: Estimate
-    base_rate: Estimate
-    lipschitz: float
-    """The largest slope of the group's curve, which no data change."""
-    confusion: Confusion
-    samples: Mapping[str, Sample] = field(repr=False, compare=False, default_factory=dict)
-    """What each rate is the mean of."""
-
-    @property
-    def fnr(self) -> Estimate:
-        """The false negative rate."""
-        return self.tpr.complement
-
-    @property
-    def negatives(self) -> float:
-        """The weight of people with label 0."""
-        return self.people - self.positives
-
-
-@dataclass(frozen=True)
-class Pair:
-    """How far two groups are apart in a rate; the intervals of all pairs hold at once."""
-
-    one: str
-    other: str
-    difference: Estimate
-    ratio: Estimate
-
-
-@dataclass(frozen=True)
-class Audit:
+class Audit(BetweenGroups[Estimate]):
     """What a policy does to people it may not have been fitted on."""
 
     by_group: tuple[GroupAudit, ...]
@@ -176,53 +100,24 @@ class Audit:
         own = {g.group: mean_interval(g.samples[name], critical) for g in self.by_group}
         if rate in _RATE_OF:
             own = {group: estimate.complement for group, estimate in own.items()}
-        return tuple(Pair(a, b, difference(own[a], own[b]), ratio(own[a], own[b])) for a, b in combinations(own, 2))
+        return pairs_of(own)
 
-    def _largest(self, *rates: str) -> Estimate:
+    def spread(self, *rates: str) -> Estimate:
+        """The largest difference of any of these rates between two groups."""
         return largest([pair.difference for rate in rates for pair in self._pairs(rate, len(rates))])
 
-    def _smallest(self, *rates: str) -> Estimate:
+    def _smallest_ratio(self, *rates: str) -> Estimate:
         return smallest([pair.ratio for rate in rates for pair in self._pairs(rate, len(rates))])
-
-    @property
-    def equalized_odds_difference(self) -> Estimate:
-        """The largest difference of FPR or TPR between two groups."""
-        return self._largest("fpr", "tpr")
-
-    @property
-    def demographic_parity_difference(self) -> Estimate:
-        """The largest difference of selection rates between two groups."""
-        return self._largest("selection_rate")
-
-    @property
-    def true_positive_rate_difference(self) -> Estimate:
-        """The largest difference of TPR between two groups."""
-        return self._largest("tpr")
-
-    @property
-    def false_positive_rate_difference(self) -> Estimate:
-        """The largest difference of FPR between two groups."""
-        return self._largest("fpr")
-
-    @property
-    def false_negative_rate_difference(self) -> Estimate:
-        """The largest difference of FNR between two groups: that of the TPR."""
-        return self._largest("fnr")
-
-    @property
-    def accuracy_difference(self) -> Estimate:
-        """The largest difference of accuracies between two groups."""
-        return self._largest("accuracy")
 
     @property
     def equalized_odds_ratio(self) -> Estimate:
         """The smallest ratio of two groups' FPR or TPR."""
-        return self._smallest("fpr", "tpr")
+        return self._smallest_ratio("fpr", "tpr")
 
     @property
     def demographic_parity_ratio(self) -> Estimate:
         """The smallest ratio of two groups' selection rates: the four-fifths rule asks for 0.8 or more."""
-        return self._smallest("selection_rate")
+        return self._smallest_ratio("selection_rate")
 
     def extremes(self, figure: str) -> tuple[str, str]:
         """The groups with the smallest and the largest value of a figure such as "tpr"."""
@@ -249,37 +144,20 @@ class Audit:
         """
         tolerance = number_of("tolerance", tolerance, "a number from 0 to 1, the largest difference", low=0, high=1)
         rates = constraint_of(self.constraints if constraints is None else constraints, 0.0).rates
-        found = [(_NAMES[rate], pair) for rate in rates for pair in self._pairs(rate, len(rates))]
-        over = [
-            f"The {rate} of {pair.one!r} and {pair.other!r} differs by {_size(pair.difference)}."
-            for rate, pair in found
-            if largest([pair.difference]).low > tolerance
-        ]
-        if over:
-            return Verdict("fail", over)
-        open_ends = self.open_ends
-        spread = largest([pair.difference for _, pair in found])
-        if not open_ends and spread.high <= tolerance:
-            return Verdict("pass", [f"No two groups differ by more than {spread.high:.4f}."])
-        if spread.high > tolerance:
-            rate, pair = max(found, key=lambda one: largest([one[1].difference]).high)
-            who = f"{rate} of {pair.one!r} and {pair.other!r} least certain"
-            open_ends.append(
-                f"The largest difference is {spread} ({who}), the tolerance {tolerance:g}: it takes more people."
-            )
-        return Verdict("undecided", open_ends)
+        pairs = [(RATE_WORDS[rate], pair) for rate in rates for pair in self._pairs(rate, len(rates))]
+        return verdict_on(pairs, tolerance, self.open_ends)
 
     @property
     def open_ends(self) -> list[str]:
         """What the audit cannot tell because people are not there; the verdict is not "pass" while there are any."""
-        told = [f"Group {group!r} of the policy is not in the data." for group in self.missing]
-        told += [
+        reasons = [f"Group {group!r} of the policy is not in the data." for group in self.missing]
+        reasons += [
             f"Group {group!r} is not known to the policy: {people:g} people." for group, people in self.unknown.items()
         ]
         for group in self.one_sided:
             g = self.groups[group]
-            told.append(f"Group {group!r} has {g.negatives:g} negatives and {g.positives:g} positives.")
-        return told
+            reasons.append(f"Group {group!r} has {g.negatives:g} negatives and {g.positives:g} positives.")
+        return reasons
 
     @property
     def _without_drift(self) -> list[str]:
@@ -350,7 +228,7 @@ class Audit:
             low, high = self.extremes("selection_rate")
             lines.append(f"  most and least often selected: {high} and {low}")
         lines.append(str(self.individual_odds))
-        lines += [_told(d) for d in (self.drift or {}).values() if d and (d.scores_changed or d.base_rate_changed)]
+        lines += [drift.sentence for drift in (self.drift or {}).values() if drift and drift.has_changed]
         lines += [f"Drift of group {group!r}: the people of the fit lack it." for group in self._without_drift]
         lines += [f"Open: {text}" for text in self.open_ends]
         return "\n".join(lines)
@@ -373,28 +251,10 @@ def _numbers(estimate: Estimate) -> tuple[float, float, float]:
     return estimate.value, estimate.low, estimate.high
 
 
-def _size(estimate: Estimate) -> str:
-    return str(estimate if estimate.value >= 0 else Estimate(-estimate.value, -estimate.high, -estimate.low))
-
-
 def _short(estimate: Estimate) -> str:
     if math.isnan(estimate.value):
         return "not defined"
     return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
-
-
-def _told(drift: Drift) -> str:
-    parts = []
-    if drift.scores_changed:
-        parts.append(
-            "scores differ beyond chance "
-            f"(stability index {drift.stability_index:.3f}, by chance up to {drift.stability_index_by_chance:.3f}; "
-            f"Kolmogorov-Smirnov {drift.kolmogorov_smirnov:.3f}, by chance up to "
-            f"{drift.kolmogorov_smirnov_by_chance:.3f})"
-        )
-    if drift.base_rate_changed:
-        parts.append(f"the share of positives has changed by {drift.base_rate}")
-    return f"Drift of group {drift.group!r} since the fit: {', and '.join(parts)}."
 
 
 # -- making one --------------------------------------------------------------------------------------------------------
@@ -456,28 +316,30 @@ def audit(
         msg = f"There is nobody to audit. {policy.unknown(sorted(unknown)) if unknown else ''}".strip()
         raise DataError(msg)
     earlier = None if before is None else curves_before(before, policy, [member.key for member in known])
-    made = replace(
+    result = replace(
         _audit_of(policy.curves, known, policy.score_range, confidence, policy.certificate.constraints),
         missing=tuple(group for group in policy.groups if group not in there),
         unknown=Frozen(unknown),
     )
     if earlier is not None:
-        old = _audit_of(earlier, known, policy.score_range, confidence, made.constraints)
-        made = replace(
-            made,
-            before=replace(old, missing=made.missing, unknown=made.unknown),
+        old = _audit_of(earlier, known, policy.score_range, confidence, result.constraints)
+        result = replace(
+            result,
+            before=replace(old, missing=result.missing, unknown=result.unknown),
             changes=Frozen({m.key: _changes(m, policy.curves[m.key], earlier[m.key], confidence) for m in known}),
         )
     if reference is not None:
         check_is_joint(reference, "reference=")
         policy.check_orientation(reference.orientation)
-        made = replace(made, drift=_drift(known, reference, confidence))
-    for text in made.open_ends:
+        result = replace(result, drift=_drift(known, reference, confidence))
+    for text in result.open_ends:
         warnings.warn(text, EvenoddsWarning, stacklevel=2)
     if bootstrap:
         drawn = resampled_rates(policy.curves, known, bootstrap, np.random.default_rng(seed))
-        made = replace(made, resampled=Frozen({key: percentiles(values, confidence) for key, values in drawn.items()}))
-    return made
+        result = replace(
+            result, resampled=Frozen({key: percentiles(values, confidence) for key, values in drawn.items()})
+        )
+    return result
 
 
 def _drift(known: Sequence[Group], reference: JointDistribution, confidence: float) -> Frozen[str, Drift | None]:
@@ -494,7 +356,9 @@ def _audit_of(
     confidence: float,
     constraints: str,
 ) -> Audit:
-    measured = [_measured(member, curves[member.key], score_range, critical_value(confidence)) for member in members]
+    measured = [
+        audit_of_group(member, curves[member.key], score_range, critical_value(confidence)) for member in members
+    ]
     right = [(m.samples["accuracy"], m.people) for m in measured if m.people > 0]
     shares = np.array([people for _, people in right]) / sum(people for _, people in right)
     means = np.array([sample.mean for sample, _ in right])
@@ -512,22 +376,6 @@ def _audit_of(
         individual_odds(curves, score_range),
         (),
         Frozen({}),
-    )
-
-
-def _measured(member: Group, curve: Curve, score_range: tuple[float, float], critical: float) -> GroupAudit:
-    outcomes = outcomes_of(member, curve)
-    samples = outcomes.samples(curve(np.array(score_range)))
-    negatives, positives = outcomes.negatives, outcomes.positives
-    yes = [float(side.weights @ side.odds) for side in (negatives, positives)]
-    return GroupAudit(
-        group=member.key,
-        people=member.total,
-        positives=member.positive_total,
-        **{name: mean_interval(sample, critical) for name, sample in samples.items()},
-        lipschitz=curve.lipschitz,
-        confusion=Confusion(yes[1], yes[0], negatives.total - yes[0], positives.total - yes[1]),
-        samples=Frozen(samples),
     )
 
 

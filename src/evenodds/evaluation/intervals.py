@@ -9,7 +9,9 @@ keep what is right about these. All differences between several groups hold at o
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -19,12 +21,14 @@ from evenodds.values import number_of
 
 __all__ = [
     "Estimate",
+    "Pair",
     "Sample",
     "confidence_of",
     "critical_value",
     "difference",
     "largest",
     "mean_interval",
+    "pairs_of",
     "ratio",
     "simultaneous_value",
     "smallest",
@@ -225,6 +229,23 @@ def ratio(one: Estimate, other: Estimate) -> Estimate:
 
     value = a / b if b > 0 else math.inf
     return Estimate(value, min(end(one.low, other.high, -1), value), max(end(one.high, other.low, 1), value))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How far two groups are apart in a rate; the intervals of all pairs hold at once."""
+
+    one: str
+    other: str
+    difference: Estimate
+    ratio: Estimate
+
+
+def pairs_of(rates: Mapping[str, Estimate]) -> tuple[Pair, ...]:
+    """All pairs of groups, from each group's rate."""
+    return tuple(
+        Pair(a, b, difference(rates[a], rates[b]), ratio(rates[a], rates[b])) for a, b in combinations(rates, 2)
+    )
 
 
 def largest(differences: list[Estimate]) -> Estimate:

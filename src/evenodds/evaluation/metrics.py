@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,20 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, check_policy, odds_of, rates_of
+from evenodds.values import Frozen
 
-__all__ = ["GroupMetrics", "IndividualOdds", "Metrics", "individual_odds", "metrics", "metrics_of", "odds_distance"]
+__all__ = [
+    "BetweenGroups",
+    "GroupMetrics",
+    "IndividualOdds",
+    "Metrics",
+    "individual_odds",
+    "metrics",
+    "metrics_of",
+    "odds_distance",
+]
+
+F = TypeVar("F")
 
 _SAME = 1e-9  # odds nearer than this are the same odds
 
@@ -60,8 +72,46 @@ class IndividualOdds:
         return f"Individual odds fail between {pairs}. Share of the odds open to all groups: {self.share:.3f}."
 
 
+class BetweenGroups(Generic[F]):
+    """How far groups are apart, whatever a figure is: a number, or an estimate with its interval."""
+
+    def spread(self, *rates: str) -> F:
+        """The largest difference of any of these rates between two groups."""
+        raise NotImplementedError
+
+    @property
+    def equalized_odds_difference(self) -> F:
+        """The largest difference of FPR or TPR between two groups."""
+        return self.spread("fpr", "tpr")
+
+    @property
+    def demographic_parity_difference(self) -> F:
+        """The largest difference of selection rates between two groups."""
+        return self.spread("selection_rate")
+
+    @property
+    def true_positive_rate_difference(self) -> F:
+        """The largest difference of TPR between two groups."""
+        return self.spread("tpr")
+
+    @property
+    def false_positive_rate_difference(self) -> F:
+        """The largest difference of FPR between two groups."""
+        return self.spread("fpr")
+
+    @property
+    def false_negative_rate_difference(self) -> F:
+        """The largest difference of FNR between two groups: that of the TPR."""
+        return self.spread("fnr")
+
+    @property
+    def accuracy_difference(self) -> F:
+        """The largest difference of accuracies between two groups."""
+        return self.spread("accuracy")
+
+
 @dataclass(frozen=True)
-class Metrics:
+class Metrics(BetweenGroups[float]):
     """What a policy does to a population, group by group and between groups."""
 
     by_group: tuple[GroupMetrics, ...]
@@ -70,47 +120,26 @@ class Metrics:
     @property
     def groups(self) -> Mapping[str, GroupMetrics]:
         """Each group's figures."""
-        return MappingProxyType({figures.group: figures for figures in self.by_group})
+        return Frozen({figures.group: figures for figures in self.by_group})
 
     @property
     def accuracy(self) -> float:
         """The accuracy over everybody."""
-        return sum(g.people * g.accuracy for g in self.by_group) / sum(g.people for g in self.by_group)
+        return self._mean("accuracy")
 
     @property
     def randomized(self) -> float:
         """The share of everybody whose odds are neither 0 nor 1."""
-        return sum(g.people * g.randomized for g in self.by_group) / sum(g.people for g in self.by_group)
+        return self._mean("randomized")
 
-    def spread(self, rate: str) -> float:
-        """The largest difference of a figure, such as "fpr", between two groups."""
-        values = [getattr(g, rate) for g in self.by_group]
-        return float(max(values) - min(values))
+    def _mean(self, figure: str) -> float:
+        people = [g.people for g in self.by_group]
+        return float(sum(n * getattr(g, figure) for n, g in zip(people, self.by_group, strict=True)) / sum(people))
 
-    @property
-    def false_positive_rate_difference(self) -> float:
-        """The largest difference of FPR between two groups."""
-        return self.spread("fpr")
-
-    @property
-    def true_positive_rate_difference(self) -> float:
-        """The largest difference of TPR between two groups."""
-        return self.spread("tpr")
-
-    @property
-    def false_negative_rate_difference(self) -> float:
-        """The largest difference of FNR between two groups: that of the TPR."""
-        return self.spread("fnr")
-
-    @property
-    def equalized_odds_difference(self) -> float:
-        """The larger of the differences of FPR and TPR."""
-        return max(self.false_positive_rate_difference, self.true_positive_rate_difference)
-
-    @property
-    def demographic_parity_difference(self) -> float:
-        """The largest difference of selection rates between two groups."""
-        return self.spread("selection_rate")
+    def spread(self, *rates: str) -> float:
+        """The largest difference of any of these figures, such as "fpr", between two groups."""
+        values = [[getattr(g, rate) for g in self.by_group] for rate in rates]
+        return float(max(max(of) - min(of) for of in values))
 
 
 def metrics(policy: Policy, joint: JointDistribution) -> Metrics:

@@ -17,7 +17,7 @@ import numpy as np
 from evenodds.errors import DataError, UnreachableError
 from evenodds.evaluation.intervals import Estimate, confidence_of, value_for_verdicts
 from evenodds.evaluation.metrics import metrics_of
-from evenodds.evaluation.outcomes import outcomes_of
+from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
 from evenodds.evaluation.resampling import percentiles
 from evenodds.frames import frame_of
 from evenodds.model.curves import Curve
@@ -114,7 +114,7 @@ class Stability:
 
     def __str__(self) -> str:
         rates = " and ".join(
-            {"fpr": "false positive", "tpr": "true positive", "selection_rate": "selection"}[rate]
+            RATE_WORDS[rate].removesuffix(" rate")
             for rate in constraint_of(self.policy.certificate.constraints, 0.0).rates
         )
         failed = f", of which {self.failed} failed" if self.failed else ""
@@ -168,7 +168,7 @@ def stability(
         raise DataError(msg)
     measured = [metrics_of(curves, joint, joint.score_range) for curves in fits]
     rates = constraint_of(policy.certificate.constraints, 0.0).rates
-    differences = [max(one.spread(rate) for rate in rates) for one in measured]
+    differences = [one.spread(*rates) for one in measured]
 
     def around(group: str, name: str) -> Estimate:
         drawn = percentiles(np.array([getattr(curves[group], name) for curves in fits]), confidence)

@@ -327,8 +327,4 @@ def _better(policy: Policy) -> str:
 def _spread(found: Audit, constraints: str) -> float:
     """The largest difference between groups in the rates that the policy makes equal."""
     rates = constraint_of(constraints, 0.0).rates
-    spreads = []
-    for rate in rates:
-        values = [value for g in found.by_group if not math.isnan(value := getattr(g, rate).value)]
-        spreads.append(max(values) - min(values) if len(values) > 1 or len(found.by_group) == 1 else math.nan)
-    return math.nan if any(map(math.isnan, spreads)) else max(spreads)
+    return float(np.max([found.spread(rate).value for rate in rates]))  # NaN if one is

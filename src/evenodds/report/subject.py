@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evenodds.errors import DataError, EvenoddsWarning
-from evenodds.evaluation.audit import Audit, Verdict, audit
+from evenodds.evaluation.audit import Audit, audit
 from evenodds.evaluation.before import curves_before
 from evenodds.evaluation.compare import best_threshold
+from evenodds.evaluation.verdict import Verdict
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, check_is_joint
