@@ -88,6 +88,15 @@ def test_people_of_two_tables_share_ranges_and_categories():
     np.testing.assert_allclose(individual.hamming(labels), 5 * cdist(labels, labels, "hamming"))
 
 
+def test_distances_are_their_definitions_to_the_last_digits():
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(size=(30, 7)) * 10.0 ** rng.integers(-3, 3, 7), rng.normal(size=(9, 7))
+    apart = np.sqrt(((one[:, None] - other[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(individual.euclidean(one, other), apart, rtol=1e-14)
+    labels = rng.integers(0, 3, (30, 49))  # of 49 parts some do not sum up to a whole number
+    np.testing.assert_array_equal(individual.hamming(labels), (labels[:, None] != labels[None]).sum(axis=2))
+
+
 def test_blocks_change_nothing(monkeypatch):
     frame, score = mixed(5, 60, missing=0.1), np.random.default_rng(5).normal(size=60)
     known, found = individual.gower(frame), individual.scorer_lipschitz(frame, score)

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import DataError, EvenoddsError, OptionError, one_of
-from evenodds.frames import array_of, coded, columns_of, is_missing, refuse_masked
+from evenodds.errors import DataError, OptionError, one_of
+from evenodds.evaluation.features import Feature, features_of, stacked
 from evenodds.geometry.pieces import Floats
 from evenodds.values import number_of
 
@@ -23,7 +22,6 @@ __all__ = ["METRICS", "People", "euclidean", "gower", "hamming", "people_of"]
 
 METRICS = ("euclidean", "gower", "hamming")
 _BLOCK = 1 << 22  # pairs at a time
-_EXACT = 2**53  # whole numbers below this are floats
 
 Rows = slice | NDArray[np.intp]
 Between = Callable[[Rows, Rows], Floats]
@@ -123,9 +121,9 @@ def people_of(
     ranges: Mapping[Any, float] | None = None,
 ) -> People:
     """People of a table, with a metric between them."""
-    made = _METRICS[one_of("metric", metric, METRICS)]
-    columns = _columns(X, categorical)
-    return People(columns[0].values.size, made(columns, ranges))
+    distances = _METRICS[one_of("metric", metric, METRICS)]
+    features = features_of(X, categorical)
+    return People(features[0].values.size, distances(features, ranges))
 
 
 def _matrix(metric: str, X: Any, Z: Any, **options: Any) -> Floats:  # noqa: N803
@@ -133,8 +131,8 @@ def _matrix(metric: str, X: Any, Z: Any, **options: Any) -> Floats:  # noqa: N80
         people = people_of(metric, X, **options)
         count, others = people.count, slice(0, people.count)
     else:
-        columns, rest = (_columns(table, options.get("categorical")) for table in (X, Z))
-        count, both = columns[0].values.size, _stacked(columns, rest)
+        upper, lower = (features_of(table, options.get("categorical")) for table in (X, Z))
+        count, both = upper[0].values.size, stacked(upper, lower)
         people = People(both[0].values.size, _METRICS[metric](both, options.get("ranges")))
         others = slice(count, people.count)
     matrix = np.empty((count, others.stop - others.start))
@@ -145,182 +143,15 @@ def _matrix(metric: str, X: Any, Z: Any, **options: Any) -> Floats:  # noqa: N80
     return matrix
 
 
-# -- columns -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """One column: its values, and what they are as numbers, NaN for what is missing, if that is what they are."""
-
-    name: Any
-    values: NDArray[Any]
-    numbers: Floats | None = None
-
-    def codes(self) -> tuple[NDArray[np.signedinteger], bool]:
-        """The values by number, -1 for what is missing, and whether something is."""
-        try:
-            codes, _ = coded(self.values)
-        except DataError:
-            msg = (
-                f"Column {self.name!r} has values that cannot be told apart, such as lists. Hint: turn them into text."
-            )
-            raise DataError(msg) from None
-        return codes, bool(codes.size and codes.min() < 0)
-
-
-def _columns(table: Any, categorical: Sequence[Any] | None) -> list[_Column]:
-    """The columns of a frame or an array, numbers told from all else."""
-    refuse_masked("X", table)
-    native = _native_columns(table)
-    if native is not None:
-        found = [_frame_column(column) for column in native]
-    else:
-        array = _array(table)
-        found = [_array_column(i, array[:, i]) for i in range(array.shape[1])]
-    if not found or not found[0].values.size:
-        msg = "X is empty: distances need at least one row and one column."
-        raise DataError(msg)
-    discrete = _names(categorical, [column.name for column in found])
-    return [replace(column, numbers=None) if column.name in discrete else column for column in found]
-
-
-def _native_columns(table: Any) -> list[Any] | None:
-    try:
-        return columns_of(table)
-    except EvenoddsError:
-        raise
-    except Exception as reason:  # noqa: BLE001 such as two columns of one name, which each library refuses by itself
-        msg = f"X cannot be read: {reason}"
-        raise DataError(msg) from None
-
-
-def _array(table: Any) -> NDArray[Any]:
-    try:
-        array = np.asarray(table)
-    except ValueError:
-        array = np.zeros(0)
-    if array.ndim != 2:  # noqa: PLR2004 rows and columns
-        msg = (
-            f"X must have rows and columns, all rows of one length; got {type(table).__name__} of shape {array.shape}."
-        )
-        raise DataError(msg)
-    return array
-
-
-def _names(categorical: Sequence[Any] | None, known: list[Any]) -> set[Any]:
-    """Which columns are discrete all the same."""
-    if categorical is None:
-        return set()
-    wanted = [categorical] if isinstance(categorical, str) else categorical
-    if not isinstance(wanted, (list, tuple, set, np.ndarray)):
-        msg = f"categorical={categorical!r} is not allowed. Allowed: a list of columns."
-        raise OptionError(msg)
-    for name in wanted:
-        if name not in known:
-            msg = f"categorical={categorical!r}: there is no column {name!r}. Columns: {', '.join(map(str, known))}."
-            raise OptionError(msg)
-    return set(wanted)
-
-
-def _frame_column(column: Any) -> _Column:
-    if column.dtype.is_temporal():
-        _refuse_times(column.name)
-    if column.dtype.is_decimal():
-        return _array_column(column.name, np.array([*column.to_list(), None], dtype=object)[:-1])
-    if column.dtype.is_numeric():
-        values = array_of(column.to_native())
-        return _Column(column.name, values, _numbers(column.name, values))
-    values = np.array([*column.to_list(), None], dtype=object)[:-1]
-    # A column of objects may hold numbers; text, categories and truth values never are.
-    return _array_column(column.name, values) if str(column.dtype) == "Object" else _Column(column.name, values)
-
-
-def _array_column(name: Any, values: NDArray[Any]) -> _Column:
-    if values.dtype.kind in "mM":
-        _refuse_times(name)
-    if values.dtype.kind in "iuf":
-        return _Column(name, values, _numbers(name, values))
-    if values.dtype == object and all(is_missing(value) or _is_number(value) for value in values):
-        try:
-            numbers = np.array([np.nan if is_missing(value) else float(value) for value in values])
-        except OverflowError:
-            numbers = np.array([np.inf])
-        return _Column(name, values, _numbers(name, numbers))
-    return _Column(name, values.astype(object))
-
-
-def _refuse_times(name: Any) -> NoReturn:
-    msg = f"Column {name!r} has dates or times, which have no distance here. Hint: turn them into numbers."
-    raise DataError(msg)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.number, Decimal)) and not isinstance(value, (bool, np.bool_))
-
-
-def _numbers(name: Any, values: NDArray[Any]) -> Floats:
-    """Values as floats; large whole numbers less the smallest, so that their differences stay exact."""
-    if values.dtype.kind in "iu" and values.size:
-        lowest = values.min()
-        if int(values.max()) - int(lowest) < _EXACT:
-            return np.asarray((values - lowest).astype(np.float64))
-    numbers = np.asarray(values, dtype=np.float64)
-    if np.isinf(numbers).any():
-        msg = f"Column {name!r} has infinite values."
-        raise DataError(msg)
-    return numbers
-
-
-def _stacked(upper: list[_Column], lower: list[_Column]) -> list[_Column]:
-    """The columns of two tables, one below the other."""
-    names = [[column.name for column in table] for table in (upper, lower)]
-    if names[0] != names[1]:
-        shown = " and ".join(", ".join(map(str, some)) for some in names)
-        msg = f"X and Z must have the same columns, got {shown}."
-        raise DataError(msg)
-    both = []
-    for one, other in zip(upper, lower, strict=True):
-        if (one.numbers is None) != (other.numbers is None):
-            msg = f"Column {one.name!r} has numbers in one table and other values in the other."
-            raise DataError(msg)
-        values = np.concatenate([one.values, other.values])
-        both.append(_Column(one.name, values, None if one.numbers is None else _numbers(one.name, values)))
-    return both
-
-
 # -- metrics -----------------------------------------------------------------------------------------------------------
 
 
-def _complete(metric: str, column: _Column, *, missing: bool) -> None:
+def _complete(metric: str, feature: Feature, *, missing: bool) -> None:
     if missing:
         msg = (
-            f"Column {column.name!r} has missing values, for which the {metric} distance has no rule. Hint: gower has."
+            f"Column {feature.name!r} has missing values, for which the {metric} distance has no rule. Hint: gower has."
         )
         raise DataError(msg)
-
-
-def _euclidean(columns: Sequence[_Column], ranges: Mapping[Any, float] | None) -> Between:
-    _refuse_ranges("Euclidean", ranges)
-    values = []
-    for column in columns:
-        if column.numbers is None:
-            msg = f"Column {column.name!r} is not a number, which the Euclidean distance needs. Hint: gower takes both."
-            raise DataError(msg)
-        _complete("Euclidean", column, missing=bool(np.isnan(column.numbers).any()))
-        values.append(column.numbers)
-    # Times a power of 2: squares of numbers up to 1 cannot overflow, and no digit changes.
-    power = math.frexp(max(float(np.abs(value).max()) for value in values))[1]
-    values = [np.ldexp(value, -power) for value in values]
-
-    def between(rows: Rows, others: Rows) -> Floats:
-        total = np.zeros((values[0][rows].size, values[0][others].size))
-        for value in values:
-            apart = np.subtract.outer(value[rows], value[others])
-            total += np.square(apart, out=apart)
-        with np.errstate(over="ignore"):  # some are farther apart than floats reach
-            return np.ldexp(np.sqrt(total, out=total), power)
-
-    return between
 
 
 def _refuse_ranges(metric: str, ranges: object) -> None:
@@ -329,44 +160,72 @@ def _refuse_ranges(metric: str, ranges: object) -> None:
         raise OptionError(msg)
 
 
-def _hamming(columns: Sequence[_Column], ranges: Mapping[Any, float] | None) -> Between:
-    _refuse_ranges("Hamming", ranges)
+def _by_scipy(metric: str, rows: Floats, others: Floats) -> Floats:
+    from scipy.spatial.distance import cdist  # noqa: PLC0415 heavy
+
+    return np.asarray(cdist(rows, others, metric))
+
+
+def _euclidean(features: Sequence[Feature], ranges: Mapping[Any, float] | None) -> Between:
+    _refuse_ranges("Euclidean", ranges)
     values = []
-    for column in columns:
-        codes, missing = column.codes()
-        _complete("Hamming", column, missing=missing)
-        values.append(codes)
+    for feature in features:
+        if feature.numbers is None:
+            msg = (
+                f"Column {feature.name!r} is not a number, which the Euclidean distance needs. Hint: gower takes both."
+            )
+            raise DataError(msg)
+        _complete("Euclidean", feature, missing=bool(np.isnan(feature.numbers).any()))
+        values.append(feature.numbers)
+    table = np.column_stack(values)
+    # Times a power of 2: squares of numbers up to 1 cannot overflow, and no digit changes.
+    power = math.frexp(float(np.abs(table).max()))[1]
+    table = np.ldexp(table, -power)
 
     def between(rows: Rows, others: Rows) -> Floats:
-        total = np.zeros((values[0][rows].size, values[0][others].size))
-        for value in values:
-            total += np.not_equal.outer(value[rows], value[others])
-        return total
+        with np.errstate(over="ignore"):  # some are farther apart than floats reach
+            return np.ldexp(_by_scipy("euclidean", table[rows], table[others]), power)
 
     return between
 
 
-def _gower(columns: Sequence[_Column], ranges: Any) -> Between:
+def _hamming(features: Sequence[Feature], ranges: Mapping[Any, float] | None) -> Between:
+    _refuse_ranges("Hamming", ranges)
+    values = []
+    for feature in features:
+        codes, missing = feature.codes()
+        _complete("Hamming", feature, missing=missing)
+        values.append(codes)
+    table = np.column_stack(values).astype(np.float64)
+
+    def between(rows: Rows, others: Rows) -> Floats:
+        # scipy's is the share of columns that differ, and ours their number.
+        return np.rint(len(features) * _by_scipy("hamming", table[rows], table[others]))
+
+    return between
+
+
+def _gower(features: Sequence[Feature], ranges: Any) -> Between:
     if ranges is not None and not isinstance(ranges, Mapping):
         msg = f"ranges={ranges!r} is not allowed. Allowed: a dictionary of columns and their ranges."
         raise OptionError(msg)
     known = dict(ranges or {})
     numbers, discrete = [], []
-    for column in columns:
-        if column.numbers is None:
-            codes, some_missing = column.codes()
+    for feature in features:
+        if feature.numbers is None:
+            codes, some_missing = feature.codes()
             discrete.append((codes, codes >= 0 if some_missing else None))
             continue
-        there = ~np.isnan(column.numbers)
-        power = math.frexp(float(np.nanmax(np.abs(column.numbers), initial=0.0)))[1]
-        values = np.where(there, np.ldexp(column.numbers, -power), 0.0)  # a power of 2 changes no digit
+        there = ~np.isnan(feature.numbers)
+        power = math.frexp(float(np.nanmax(np.abs(feature.numbers), initial=0.0)))[1]
+        values = np.where(there, np.ldexp(feature.numbers, -power), 0.0)  # a power of 2 changes no digit
         span = float(np.ptp(values[there])) if there.any() else 0.0
-        if column.name in known:
-            allowed = f"for column {column.name!r} at least what its values run over"
-            given = number_of("ranges", known.pop(column.name), allowed, low=0, above=True)
+        if feature.name in known:
+            allowed = f"for column {feature.name!r} at least what its values run over"
+            given = number_of("ranges", known.pop(feature.name), allowed, low=0, above=True)
             wanted = math.ldexp(given, -power)
             if wanted < span:
-                msg = f"ranges: column {column.name!r} runs over {math.ldexp(span, power):g}, more than {given:g}."
+                msg = f"ranges: column {feature.name!r} runs over {math.ldexp(span, power):g}, more than {given:g}."
                 raise OptionError(msg)
             span = wanted
         numbers.append((values, span or 1.0, None if there.all() else there))
@@ -410,7 +269,7 @@ def _add(
     return counted + both
 
 
-_METRICS: Mapping[str, Callable[[Sequence[_Column], Mapping[Any, float] | None], Between]] = {
+_METRICS: Mapping[str, Callable[[Sequence[Feature], Mapping[Any, float] | None], Between]] = {
     "euclidean": _euclidean,
     "gower": _gower,
     "hamming": _hamming,
