@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 import evenodds as eo
 from evenodds.model import intake
 from evenodds.pictures import figures
-from evenodds.pictures.plot import PALETTE
+from evenodds.pictures.scene import PALETTE
 from shapes import with_mixes
 
 mpl.use("agg")
@@ -42,14 +42,29 @@ def every(joint, policy):
     }
 
 
+@pytest.fixture(scope="module")
+def values(joint, policy):
+    """What each of them draws, as a value."""
+    solutions = eo.solutions(joint, target="baseline", curve="linear")
+    return {
+        "roc": eo.plot.roc_figure(joint, policy),
+        "curves": eo.plot.curves_figure(policy, against={"fixed": eo.fit(joint, curve="fixed")}),
+        "solutions": eo.plot.solutions_figure(solutions, "white", chosen=policy.curves["white"]),
+        "frontier": eo.plot.frontier_figure(eo.frontier(joint)),
+        "score_rates": eo.plot.score_rates_figure(joint),
+        "densities": eo.plot.densities_figure(joint, policy),
+        "audit": eo.plot.audit_figure(eo.audit(policy, joint)),
+    }
+
+
 KINDS = ("roc", "curves", "solutions", "frontier", "score_rates", "densities", "audit")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_axes_in_axes_out_with_their_numbers(every, kind, tmp_path):
+def test_axes_in_axes_out_with_their_numbers(every, values, kind, tmp_path):
     ax = Canvas().add_subplot()
     assert every[kind](ax=ax) is ax
-    frame = ax.frame()
+    frame = values[kind].frame()
     assert list(frame.columns) == ["series", "group", "x", "y", "low", "high", "people", "score"]
     assert len(frame)
     new = every[kind]()
@@ -57,6 +72,21 @@ def test_axes_in_axes_out_with_their_numbers(every, kind, tmp_path):
     new.figure.savefig(tmp_path / "one.svg")
     assert (tmp_path / "one.png").stat().st_size > 5000
     assert new.get_title(loc="left")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_figure_draws_itself_and_leaves_nothing_on_the_axes(every, values, kind):
+    figure = values[kind]
+    ax = Canvas().add_subplot()
+    assert figure.plot(ax) is ax
+    assert not hasattr(ax, "frame")
+    assert not hasattr(ax.figure, "frame")
+    one, other = (
+        [line.get_xydata().tolist() for line in drawn.lines if np.isfinite(line.get_xydata()).all()]
+        for drawn in (figure.plot(), every[kind]())
+    )
+    assert one == other
+    assert figure.svg(titled=False).startswith("<svg ")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -156,13 +186,14 @@ def test_large_groups_and_negative_orientation(monkeypatch):
     monkeypatch.setattr(intake, "LARGE", 100)
     joint = eo.JointDistribution.from_arrays(rng.normal(-10 * label, 10), group, label, orientation="negative")
     policy = eo.fit(joint)
-    for make in (
-        lambda: eo.plot.roc(joint, policy),
-        lambda: eo.plot.curves(policy),
-        lambda: eo.plot.score_rates(joint),
-        lambda: eo.plot.densities(joint, policy),
+    for figure in (
+        eo.plot.roc_figure(joint, policy),
+        eo.plot.curves_figure(policy),
+        eo.plot.score_rates_figure(joint),
+        eo.plot.densities_figure(joint, policy),
     ):
-        assert len(make().frame())
+        assert figure.plot() is not None
+        assert len(figure.frame())
     first = figures.curves_figure(policy).series[0]
     assert (np.diff(first.y) <= 1e-12).all()
     rates = figures.score_rates_figure(joint).series[0]

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import evenodds as eo
 from evenodds.pictures import figures
 from evenodds.pictures.labels import legend, line_labels
-from evenodds.pictures.plot import draw_figure
 from evenodds.pictures.svg import _path, _ticks, hover_data, svg_of
 
 HOSTILE = "</script><script>alert(1)</script>&\"'"
@@ -187,7 +186,7 @@ def test_many_groups_have_a_legend_instead_of_names():
     assert legend(figures.score_rates_figure(_joint())) == {}
     wordy = _joint(tuple(f"group number {i:02} of a long list" for i in range(9)), n=6000)
     assert line_labels(figures.score_rates_figure(wordy)) == []
-    shown = draw_figure(figure).get_legend()
+    shown = figure.plot().get_legend()
     assert [text.get_text() for text in shown.get_texts()] == list(many.groups)
 
 

@@ -13,12 +13,23 @@ from evenodds.model.curves import Curve, is_random
 from evenodds.model.groups import Group, effective_people
 from evenodds.model.policy import odds_of
 
-__all__ = ["RATES", "RATE_WORDS", "Outcomes", "Side", "outcomes_of"]
+__all__ = ["RATES", "RATE_NAMES", "RATE_WORDS", "Outcomes", "Side", "outcomes_of"]
 
 RATES = ("fpr", "tpr", "accuracy", "selection_rate")
 """Means of odds, so that a change of curves shows in each person."""
 RATE_WORDS = {"fpr": "false positive rate", "tpr": "true positive rate", "selection_rate": "selection rate"}
 """Those that a constraint may name."""
+RATE_NAMES = {
+    "fpr": "FPR",
+    "tpr": "TPR",
+    "fnr": "FNR",
+    "accuracy": "accuracy",
+    "selection_rate": "selection rate",
+    "randomized": "share decided by chance",
+    "auc": "AUC",
+    "base_rate": "share of positives",
+}
+"""How every figure of a group is called where room is scarce."""
 _CELLS = 1024  # odds that are told apart where people are drawn again
 
 

@@ -1,61 +1,42 @@
-"""Figures as data: what is drawn, and not how. One description serves matplotlib, the report and `.frame()`."""
+"""Every figure: what it shows of people, policies, audits and frontiers, and the ways to see it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.frontier import Frontier
 from evenodds.evaluation.intervals import Sample, critical_value, mean_interval
-from evenodds.frames import frame_of
+from evenodds.evaluation.outcomes import RATE_NAMES
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve
 from evenodds.model.families import FAMILIES, family_of
 from evenodds.model.fit import Solutions
-from evenodds.model.groups import Group, locked
+from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.reach import reach_of, some_scores
+from evenodds.pictures.axes import draw
+from evenodds.pictures.scene import Kind, Scene, Series, Style
+from evenodds.pictures.svg import svg_of
 
 __all__ = [
-    "PALETTE",
-    "RATE_NAMES",
     "Figure",
-    "Series",
     "audit_figure",
-    "colour_of",
     "curves_figure",
     "densities_figure",
     "families_figure",
     "frontier_figure",
     "mix_figure",
     "roc_figure",
-    "round_number",
     "score_rates_figure",
     "solutions_figure",
 ]
 
-RATE_NAMES = {
-    "fpr": "FPR",
-    "tpr": "TPR",
-    "fnr": "FNR",
-    "accuracy": "accuracy",
-    "selection_rate": "selection rate",
-    "randomized": "share decided by chance",
-    "auc": "AUC",
-    "base_rate": "share of positives",
-}
-Kind = Literal["line", "dots", "intervals", "zone"]
-Style = Literal["solid", "dashed", "dotted", "thin"]
-
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F")
-"""Okabe and Ito's, but for the last two: told apart by the colour-blind, and of different lightness in grey."""
-_SHADES = ((0.0, 0.0), (0.4, 0.0), (0.4, 255.0))  # how much of black or white is mixed in when the palette begins anew
 _POINTS = 400  # of a ROC
 _GRID = 200  # scores at which curves are drawn, and besides
 _BEND = 60  # where a curve bends
@@ -70,105 +51,22 @@ _TOGETHER = 1e-3  # points nearer than this are one dot
 _ONCE = 1e-9  # relative: how near to a jump both of its sides are drawn
 
 
-_OPTIONAL = ("low", "high", "people", "score")
-
-
-def round_number(least: float) -> float:
-    """The first of 1, 2 and 5 times a power of ten that is no less.
-
-    >>> round_number(0.7), round_number(3.1)
-    (1.0, 5.0)
-    """
-    unit = 10.0 ** math.floor(math.log10(least))
-    return next(unit * m for m in (1, 2, 5, 10) if unit * m >= least)
-
-
-def colour_of(place: int) -> str:
-    """The colour of the group in this place among all groups; beyond eight darker, and then lighter.
-
-    >>> colour_of(0), colour_of(8), colour_of(16)
-    ('#0072B2', '#00446b', '#66aad1')
-    """
-    again, own = divmod(place, len(PALETTE))
-    share, towards = _SHADES[again % len(_SHADES)]
-    if not share:
-        return PALETTE[own]
-    parts = (int(PALETTE[own][i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round((1 - share) * part + share * towards):02x}" for part in parts)
-
-
 @dataclass(frozen=True, eq=False)
-class Series:
-    """Points that belong together: a line, dots, intervals, or a zone, which is a stretch of x."""
+class Figure(Scene):
+    """What one picture shows; `.frame()` has its numbers, `.plot()` and `.svg()` draw it."""
 
-    name: str
-    x: Floats
-    y: Floats
-    kind: Kind = "line"
-    style: Style = "solid"
-    group: str | None = None
-    """Whose colour it has; None for what belongs to nobody."""
-    low: Floats | None = None
-    high: Floats | None = None
-    """The ends of intervals: along x in figures whose y are names, along y in all others."""
-    people: Floats | None = None
-    """How many people stand behind each point; the figure says in which way."""
-    score: Floats | None = None
-    """Which score makes each point, where that is neither x nor y."""
-    label: str | None = None
-    """What stands beside it; its name where that is None."""
-    shaded_to: Floats | None = None
-    """Heights down to which the space below a line is shaded: all of it is in reach."""
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it onto Axes of matplotlib, new ones if none are given, and return them."""
+        return draw(self, ax)
 
-    def __post_init__(self) -> None:
-        for name in ("x", "y", *_OPTIONAL, "shaded_to"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, locked(np.array(value, dtype=np.float64)))
+    def svg(self, *, name: str = "figure", titled: bool = True) -> str:
+        """Draw it as an SVG element; `name` tells its parts from those of others on the same page.
 
-
-@dataclass(frozen=True, eq=False)
-class Figure:
-    """What one picture shows."""
-
-    title: str
-    x: str
-    y: str
-    series: tuple[Series, ...]
-    groups: tuple[str, ...]
-    """All groups in order, by which colours are given: a group has the same one in every figure."""
-    y_names: tuple[str, ...] | None = None
-    """Names of y = 0, 1, ... where it is no number."""
-    square: bool = False
-    log_x: bool = False
-    floor: float | None = None
-    """Where y begins to mean something; below it there is room for zones."""
-    zoom: tuple[float, float, float, float] | None = None
-    """The part that deserves a closer look: x from, x to, y from, y to."""
-    from_0_to_1: bool = False
-    """Whether y is shown from 0 to 1, however little of that is used."""
-    people: str = "people"
-    """What the people of a point are."""
-
-    def place_of(self, group: str) -> int:
-        """The group's place among all groups, by which its colour is given."""
-        return self.groups.index(group)
-
-    def colour_of(self, group: str) -> str:
-        """The group's colour."""
-        return colour_of(self.place_of(group))
-
-    def frame(self) -> Any:
-        """The figure's numbers, one row for each point."""
-        columns: dict[str, list[Any]] = {name: [] for name in ("series", "group", "x", "y", *_OPTIONAL)}
-        for series in self.series:
-            size = series.x.size
-            columns["series"] += [series.name] * size
-            columns["group"] += [series.group or ""] * size
-            for name in ("x", "y", *_OPTIONAL):
-                values = getattr(series, name)
-                columns[name] += [math.nan] * size if values is None else values.tolist()
-        return frame_of(columns)
+        >>> import evenodds as eo
+        >>> curves_figure(eo.fit(eo.datasets.credit_risk())).svg()[:61]
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 346"'
+        """
+        return svg_of(self, name=name, titled=titled)
 
 
 # -- ROC ---------------------------------------------------------------------------------------------------------------
@@ -272,8 +170,7 @@ def curves_figure(
         series += [
             near.series(f"{key}, {name}", key, at, curve(at), style="dashed") for key, curve in other.curves.items()
         ]
-    return Figure("Odds of a yes", "score", "odds of a yes", tuple(series), policy.groups, from_0_to_1=True,
-                  people=near.meaning)  # fmt: skip
+    return _odds_figure("Odds of a yes", series, policy.groups, near.meaning)
 
 
 def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[float, float]) -> Figure:
@@ -284,14 +181,14 @@ def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[
     span = (min(ends) - room, max(ends) + room)  # where the odds change, and a little to both sides
     at = _points(list(curves.values()), span)
     series = [Series(family, at, curve(at), group=family) for family, curve in curves.items()]
-    return Figure(title, "score", "odds of a yes", tuple(series), FAMILIES, from_0_to_1=True)
+    return _odds_figure(title, series, FAMILIES)
 
 
 def solutions_figure(
-    found: Solutions, group: str, *, chosen: Curve | None = None, joint: JointDistribution | None = None
+    solutions: Solutions, group: str, *, chosen: Curve | None = None, joint: JointDistribution | None = None
 ) -> Figure:
     """All curves of a family that meet one point for a group, and the one that was chosen."""
-    path = list(found.paths[group])
+    path = list(solutions.paths[group])
     ends = [end for curve in path for end in (curve.t0, curve.t1) if np.isfinite(end)]
     middle = np.median(ends) if ends else 0.0
     width = np.median([curve.width for curve in path if np.isfinite(curve.width)] or [1.0]) or 1.0
@@ -307,9 +204,11 @@ def solutions_figure(
     if chosen is not None:
         at = _points([chosen], span)
         series.append(near.series("chosen", group, at, chosen(at)))
-    point = f"FPR {found.target.fpr:.3f}, TPR {found.target.tpr:.3f}"
+    point = f"FPR {solutions.target.fpr:.3f}, TPR {solutions.target.tpr:.3f}"
     title = f"Curves of {group} that meet {point}"
-    return Figure(title, "score", "odds of a yes", tuple(series), found.groups, from_0_to_1=True, people=near.meaning)
+    return Figure(
+        title, "score", "odds of a yes", tuple(series), solutions.groups, from_0_to_1=True, people=near.meaning
+    )
 
 
 def mix_figure(policy: Policy, group: str, *, joint: JointDistribution | None = None) -> Figure:
@@ -323,9 +222,12 @@ def mix_figure(policy: Policy, group: str, *, joint: JointDistribution | None = 
         Series(f"part {place}, {100 * share:.3g} %", at, part(at), style="dashed", group=group)
         for place, (share, part) in enumerate(mix.parts, 1)
     ]
-    series = (*parts, near.series("mix", group, at, mix(at)))
-    title = f"The mix of {group}, and its two parts"
-    return Figure(title, "score", "odds of a yes", series, policy.groups, from_0_to_1=True, people=near.meaning)
+    series = [*parts, near.series("mix", group, at, mix(at))]
+    return _odds_figure(f"The mix of {group}, and its two parts", series, policy.groups, near.meaning)
+
+
+def _odds_figure(title: str, series: Sequence[Series], groups: tuple[str, ...], people: str = "people") -> Figure:
+    return Figure(title, "score", "odds of a yes", tuple(series), groups, from_0_to_1=True, people=people)
 
 
 class _Near:
@@ -375,13 +277,13 @@ def _points(curves: Sequence[Curve], span: tuple[float, float], count: int = _GR
     return np.unique(np.concatenate(at))
 
 
-def frontier_figure(found: Frontier, *, chosen: Policy | None = None, people: float | None = None) -> Figure:
+def frontier_figure(frontier: Frontier, *, chosen: Policy | None = None, people: float | None = None) -> Figure:
     """The best objective against the slope budget, where a policy lies, and how many of the people that costs."""
-    slopes, values, losses = (np.array(a) for a in (found.max_slopes, found.objectives, found.losses))
+    slopes, values, losses = (np.array(a) for a in (frontier.max_slopes, frontier.objectives, frontier.losses))
     finite = np.isfinite(slopes)
-    costs = people if found.objective_name == "accuracy_score" else None  # a loss of accuracy is a number of people
+    costs = people if frontier.objective_name == "accuracy_score" else None  # a loss of accuracy is a number of people
     series = [
-        Series(found.objective_name, slopes[finite], values[finite],
+        Series(frontier.objective_name, slopes[finite], values[finite],
                people=None if costs is None else costs * losses[finite])
     ]  # fmt: skip
     if (~finite).any() and finite.any():
@@ -397,7 +299,7 @@ def frontier_figure(found: Frontier, *, chosen: Policy | None = None, people: fl
     title = "What gentleness costs"
     meaning = "people more decided wrongly than without a budget"
     return Figure(
-        title, "largest slope of any group", found.objective_name, tuple(series), (), log_x=True, people=meaning
+        title, "largest slope of any group", frontier.objective_name, tuple(series), (), log_x=True, people=meaning
     )
 
 
@@ -425,14 +327,9 @@ def score_rates_figure(joint: JointDistribution, *, confidence: float = 0.95) ->
         series.append(
             Series(member.key, middle, rate, kind, group=member.key, low=low, high=high, people=count, label=label)
         )
-    return Figure(
-        "Who is positive, of how many",
-        "score",
-        "share of positives",
-        tuple(series),
-        joint.groups,
-        people="people around this score",
-    )
+    meaning = "people around this score"
+    title = "Who is positive, of how many"
+    return Figure(title, "score", "share of positives", tuple(series), joint.groups, people=meaning)
 
 
 def densities_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenodds.pictures.figures import Figure, Series
+from evenodds.pictures.scene import Scene, Series
 
 __all__ = ["Label", "legend", "line_labels", "shortened"]
 
@@ -34,13 +34,13 @@ class Label:
     small: bool = False
 
 
-def line_labels(figure: Figure) -> list[Label]:
+def line_labels(scene: Scene) -> list[Label]:
     """A label for each group's line, where other lines and other names are farthest, and for each zone at its end.
 
     None if there are too many.
     """
-    zones = [s for s in figure.series if s.kind == "zone"]
-    lines = [s for s in figure.series if s.kind == "line" and s.style == "solid" and s.group]
+    zones = [s for s in scene.series if s.kind == "zone"]
+    lines = [s for s in scene.series if s.kind == "line" and s.style == "solid" and s.group]
     texts = [shortened(series.label or series.name) for series in lines]
     if not 0 < len(lines) <= _LABELLED or _LETTER * sum(map(len, texts)) > _CROWDED:
         return []
@@ -64,9 +64,9 @@ def line_labels(figure: Figure) -> list[Label]:
     return labels
 
 
-def legend(figure: Figure) -> dict[str, str]:
+def legend(scene: Scene) -> dict[str, str]:
     """Groups and their colours, where no name stands beside a line."""
-    named = {label.series.group for label in line_labels(figure)}
-    if figure.y_names is not None:
+    named = {label.series.group for label in line_labels(scene)}
+    if scene.y_names is not None:
         return {}
-    return {s.group: figure.colour_of(s.group) for s in figure.series if s.group and s.group not in named}
+    return {s.group: scene.colour_of(s.group) for s in scene.series if s.group and s.group not in named}

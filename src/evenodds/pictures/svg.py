@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from evenodds.geometry.pieces import Floats
-from evenodds.pictures.figures import PALETTE, Figure, Series, round_number
 from evenodds.pictures.labels import line_labels, shortened
+from evenodds.pictures.scene import PALETTE, Scene, Series
 
-__all__ = ["View", "hover_data", "svg_of"]
+__all__ = ["View", "hover_data", "round_number", "svg_of"]
 
 WIDTH = 480
 _HEIGHT = 320
@@ -71,81 +71,85 @@ class View:
         return self.top + self.height * (1 - (np.asarray(y) - self.y[0]) / (self.y[1] - self.y[0]))
 
 
-def svg_of(figure: Figure, *, name: str = "figure", titled: bool = True) -> str:
-    """The figure as an SVG element; `name` tells its parts from those of others on the same page.
-
-    >>> from evenodds.pictures.figures import curves_figure
-    >>> import evenodds as eo
-    >>> svg_of(curves_figure(eo.fit(eo.datasets.credit_risk())))[:61]
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 346"'
-    """
-    height = _height(figure) + (_TITLE if titled else 0)
-    main, *closer = _views(figure, titled=titled)
-    said = escape(f"{figure.title}: {figure.y or 'groups'} by {figure.x}", quote=True)
+def svg_of(scene: Scene, *, name: str = "figure", titled: bool = True) -> str:
+    """An SVG element; `name` tells its parts from those of others on the same page."""
+    height = _height(scene) + (_TITLE if titled else 0)
+    main, *closer = _views(scene, titled=titled)
+    said = escape(f"{scene.title}: {scene.y or 'groups'} by {scene.x}", quote=True)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{said}"'
     parts = [f'{head} font-family="system-ui, Segoe UI, Helvetica, Arial, sans-serif" font-size="13">']
     if titled:
-        size = min(14.0, WIDTH / (0.62 * max(len(figure.title), 1)))  # a long title is small, and not cut off
-        words = escape(figure.title)
+        size = min(14.0, WIDTH / (0.62 * max(len(scene.title), 1)))  # a long title is small, and not cut off
+        words = escape(scene.title)
         parts.append(
             f'<text class="ink" x="8" y="19" font-weight="600" font-size="{size:.1f}" fill="{_INK}">{words}</text>'
         )
-    parts += _axes(figure, main)
-    parts += _contents(figure, main, f"{name}-main")
-    parts += _names(figure, main)
+    parts += _axes(scene, main)
+    parts += _contents(scene, main, f"{name}-main")
+    parts += _names(scene, main)
     for number, view in enumerate(closer):
-        parts += _closer(figure, main, view, f"{name}-closer{number}")
+        parts += _closer(scene, main, view, f"{name}-closer{number}")
     return "".join([*parts, "</svg>"])
 
 
 # -- where things lie --------------------------------------------------------------------------------------------------
 
 
-def _height(figure: Figure) -> int:
-    if figure.y_names is not None:
-        return _TOP + _BOTTOM + _ROW * len(figure.y_names)
-    return _SQUARE if figure.square else _HEIGHT
+def _height(scene: Scene) -> int:
+    if scene.y_names is not None:
+        return _TOP + _BOTTOM + _ROW * len(scene.y_names)
+    return _SQUARE if scene.square else _HEIGHT
 
 
-def _views(figure: Figure, *, titled: bool) -> list[View]:
+def _views(scene: Scene, *, titled: bool) -> list[View]:
     """The whole picture, and the part that deserves a closer look."""
-    across, up = _extent(figure)
-    if figure.y_names is not None:
-        left = 14 + _LETTER * min(max(map(len, figure.y_names), default=0), _LONGEST)
+    across, up = _extent(scene)
+    if scene.y_names is not None:
+        left = 14 + _LETTER * min(max(map(len, scene.y_names), default=0), _LONGEST)
     else:
         left = _LEFT + _LETTER * max((len(words) for _, words in _labelled(_ticks(up, log=False), math.inf)), default=1)
     top = _TOP + (_TITLE if titled else 0)
-    main = View(left, top, WIDTH - left - _RIGHT, _height(figure) - _TOP - _BOTTOM, across, up, figure.log_x)
-    if figure.zoom is None:
+    main = View(left, top, WIDTH - left - _RIGHT, _height(scene) - _TOP - _BOTTOM, across, up, scene.log_x)
+    if scene.zoom is None:
         return [main]
-    x0, x1, y0, y1 = figure.zoom
+    x0, x1, y0, y1 = scene.zoom
     at = _INSET
     corner = (main.left + at[0] * main.width, main.top + at[1] * main.height, at[2] * main.width, at[3] * main.height)
     return [main, View(*corner, (x0, x1), (y0, y1))]
 
 
-def _extent(figure: Figure) -> tuple[tuple[float, float], tuple[float, float]]:
+def _extent(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]]:
     """From where to where both axes go."""
-    if figure.square:
+    if scene.square:
         return (-0.01, 1.01), (-0.01, 1.01)
     sides = [("x", ("x",)), ("y", ("y", "low", "high"))]
-    if figure.y_names is not None:
+    if scene.y_names is not None:
         sides = [("x", ("x", "low", "high"))]
     found = {}
     for side, names in sides:
-        values = np.concatenate([a for s in figure.series for a in (getattr(s, n) for n in names) if a is not None])
+        values = np.concatenate([a for s in scene.series for a in (getattr(s, n) for n in names) if a is not None])
         values = values[np.isfinite(values)]
         found[side] = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
     x = found["x"]
     if not x[1] > x[0]:
         room = max(1.0, 1e-3 * abs(x[0]))
         x = (x[0] - room, x[1] + room)
-    if figure.y_names is not None:
+    if scene.y_names is not None:
         room = 0.04 * (x[1] - x[0])
-        return (max(x[0] - room, min(x[0], 0.0)), min(x[1] + room, max(x[1], 1.0))), (len(figure.y_names) - 0.5, -0.5)
-    low, high = (0.0, 1.0) if figure.from_0_to_1 else found["y"]
+        return (max(x[0] - room, min(x[0], 0.0)), min(x[1] + room, max(x[1], 1.0))), (len(scene.y_names) - 0.5, -0.5)
+    low, high = (0.0, 1.0) if scene.from_0_to_1 else found["y"]
     room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
     return x, (low - room, high + room)
+
+
+def round_number(least: float) -> float:
+    """The first of 1, 2 and 5 times a power of ten that is no less.
+
+    >>> round_number(0.7), round_number(3.1)
+    (1.0, 5.0)
+    """
+    unit = 10.0 ** math.floor(math.log10(least))
+    return next(unit * m for m in (1, 2, 5, 10) if unit * m >= least)
 
 
 def _ticks(ends: tuple[float, float], *, log: bool, wanted: int = 6) -> list[float]:
@@ -177,28 +181,28 @@ def _labelled(ticks: Sequence[float], width: float) -> list[tuple[float, str]]:
 # -- what is drawn -----------------------------------------------------------------------------------------------------
 
 
-def _axes(figure: Figure, view: View) -> list[str]:
+def _axes(scene: Scene, view: View) -> list[str]:
     right, bottom = view.left + view.width, view.top + view.height
     parts = []
     for tick, words in _labelled(_ticks(view.x, log=view.log_x), view.width):
         x = f"{float(view.across(tick)):.1f}"
         parts.append(f'<path class="grid" d="M{x},{view.top:.1f}V{bottom:.1f}" stroke="{_GRID}"/>')
         parts.append(_text(x, bottom + 16, words, "middle"))
-    if figure.y_names is not None:
-        for place, name in enumerate(figure.y_names):
+    if scene.y_names is not None:
+        for place, name in enumerate(scene.y_names):
             y = float(view.down(place))
             words = _text(view.left - 8, y + 4, shortened(name, _LONGEST), "end")
             parts.append(f"<g><title>{escape(name)}</title>{words}</g>")
     else:
-        least = -math.inf if figure.floor is None else figure.floor
+        least = -math.inf if scene.floor is None else scene.floor
         for tick, words in _labelled([tick for tick in _ticks(view.y, log=False) if tick >= least], math.inf):
             y = float(view.down(tick))
             parts.append(f'<path class="grid" d="M{view.left:.1f},{y:.1f}H{right:.1f}" stroke="{_GRID}"/>')
             parts.append(_text(view.left - 6, y + 4, words, "end"))
         middle = view.top + view.height / 2
         turned = f'transform="rotate(-90 14 {middle:.1f})"'
-        parts.append(_text(14, middle, figure.y, "middle", turned))
-    parts.append(_text(view.left + view.width / 2, bottom + 36, figure.x, "middle"))
+        parts.append(_text(14, middle, scene.y, "middle", turned))
+    parts.append(_text(view.left + view.width / 2, bottom + 36, scene.x, "middle"))
     return parts
 
 
@@ -217,32 +221,32 @@ def _number(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _contents(figure: Figure, view: View, name: str) -> list[str]:
+def _contents(scene: Scene, view: View, name: str) -> list[str]:
     clip = (
         f'<clipPath id="{name}"><rect x="{view.left:.1f}" y="{view.top:.1f}" width="{view.width:.1f}" '
         f'height="{view.height:.1f}"/></clipPath>'
     )
-    inside = [part for series in figure.series for part in _series(series, figure, view)]
+    inside = [part for series in scene.series for part in _series(series, scene, view)]
     return [clip, f'<g clip-path="url(#{name})">', *inside, "</g>"]
 
 
-def _colour(series: Series, figure: Figure) -> str:
+def _colour(series: Series, scene: Scene) -> str:
     if series.group is None:
         return (
-            PALETTE[0] if not figure.groups and series.style == "solid" else _NOBODY if series.kind == "line" else _DOT
+            PALETTE[0] if not scene.groups and series.style == "solid" else _NOBODY if series.kind == "line" else _DOT
         )
-    return figure.colour_of(series.group)
+    return scene.colour_of(series.group)
 
 
-def _series(series: Series, figure: Figure, view: View) -> list[str]:
-    colour = _colour(series, figure)
+def _series(series: Series, scene: Scene, view: View) -> list[str]:
+    colour = _colour(series, scene)
     x, y = view.across(series.x), view.down(series.y)
     if series.kind == "dots":
-        return [_mark(series, figure, colour, a, b) for a, b in zip(x, y, strict=True)]
+        return [_mark(series, scene, colour, a, b) for a, b in zip(x, y, strict=True)]
     if series.kind == "intervals" and series.low is not None and series.high is not None:
         ends = zip(view.across(series.low), view.across(series.high), y, strict=True)
         lines = [f'<path d="M{a:.1f},{b:.1f}H{c:.1f}" stroke="{colour}" stroke-width="2.2"/>' for a, c, b in ends]
-        return [*lines, *(_mark(series, figure, colour, a, b) for a, b in zip(x, y, strict=True) if math.isfinite(a))]
+        return [*lines, *(_mark(series, scene, colour, a, b) for a, b in zip(x, y, strict=True) if math.isfinite(a))]
     parts = []
     for high, low, opacity in ((series.high, series.low, 0.15), (series.y, series.shaded_to, 0.06)):
         if high is not None and low is not None:
@@ -258,8 +262,8 @@ def _series(series: Series, figure: Figure, view: View) -> list[str]:
     return parts
 
 
-def _mark(series: Series, figure: Figure, colour: str, x: float, y: float) -> str:
-    shape = _MARKS[figure.place_of(series.group) % len(_MARKS)] if series.group else _MARKS[0]
+def _mark(series: Series, scene: Scene, colour: str, x: float, y: float) -> str:
+    shape = _MARKS[scene.place_of(series.group) % len(_MARKS)] if series.group else _MARKS[0]
     kind = "mark" if series.group else "mark ink"
     return f'<path class="{kind}" d="{shape}" transform="translate({x:.1f} {y:.1f})" fill="{colour}" stroke="#ffffff"/>'
 
@@ -278,23 +282,23 @@ def _path(x: Floats, y: Floats) -> str:
     return "M" + "L".join(f"{point.real:.1f},{point.imag:.1f}" for point in at.tolist())
 
 
-def _names(figure: Figure, view: View) -> list[str]:
+def _names(scene: Scene, view: View) -> list[str]:
     """Names beside the lines, away from the picture's right end."""
     parts = []
-    for label in line_labels(figure):
+    for label in line_labels(scene):
         x, y = float(view.across(label.x)), float(view.down(label.y))
         ends = x + 6 + _LETTER * len(label.text) > view.left + view.width
         anchor, beside = ("end", -6) if ends else ("start", 6)
         small = ' font-size="10"' if label.small else ""
         parts.append(
             f'<text class="name" x="{x + beside:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}" font-weight="600" '
-            f'fill="{_colour(label.series, figure)}" stroke="#ffffff" stroke-width="3" paint-order="stroke"{small}>'
+            f'fill="{_colour(label.series, scene)}" stroke="#ffffff" stroke-width="3" paint-order="stroke"{small}>'
             f"{escape(label.text)}</text>"
         )
     return parts
 
 
-def _closer(figure: Figure, main: View, view: View, name: str) -> list[str]:
+def _closer(scene: Scene, main: View, view: View, name: str) -> list[str]:
     """The closer look, and what of the whole it shows."""
     x0, y0 = float(main.across(view.x[0])), float(main.down(view.y[1]))
     size = (float(main.across(view.x[1])) - x0, float(main.down(view.y[0])) - y0)
@@ -305,25 +309,25 @@ def _closer(figure: Figure, main: View, view: View, name: str) -> list[str]:
         f'<rect class="ground" x="{view.left:.1f}" y="{view.top:.1f}" width="{view.width:.1f}" '
         f'height="{view.height:.1f}" fill="#ffffff" stroke="{_NOBODY}"/>'
     )
-    return [seen, ground, *_contents(figure, view, name)]
+    return [seen, ground, *_contents(scene, view, name)]
 
 
 # -- what hovering shows -----------------------------------------------------------------------------------------------
 
 
-def hover_data(figure: Figure) -> dict[str, Any]:
+def hover_data(scene: Scene) -> dict[str, Any]:
     """What a page needs to answer a pointer: where the numbers lie, and the numbers.
 
     Lines that are functions of one x are read off side by side ("across"); otherwise the nearest point is ("point").
     """
-    lines = [s for s in figure.series if _is_compared(s)]
-    across = not figure.square and figure.y_names is None and 0 < len(lines) <= _COMPARED
-    shown = [s for s in figure.series if _is_compared(s) or s.kind in ("dots", "intervals")]
-    views = _views(figure, titled=False)
+    lines = [s for s in scene.series if _is_compared(s)]
+    across = not scene.square and scene.y_names is None and 0 < len(lines) <= _COMPARED
+    shown = [s for s in scene.series if _is_compared(s) or s.kind in ("dots", "intervals")]
+    views = _views(scene, titled=False)
     steps = {"x": _FINE * abs(views[0].x[1] - views[0].x[0]), "y": _FINE * abs(views[0].y[1] - views[0].y[0])}
     if views[0].log_x:
         steps["x"] = _FINE * views[0].x[0]
-    steps |= {"low": steps["x" if figure.y_names else "y"], "high": steps["x" if figure.y_names else "y"]}
+    steps |= {"low": steps["x" if scene.y_names else "y"], "high": steps["x" if scene.y_names else "y"]}
     steps |= {"people": 0.01, "score": 0.0}
     return {
         "mode": "across" if across else "point",
@@ -337,11 +341,11 @@ def hover_data(figure: Figure) -> dict[str, Any]:
             }
             for v in views
         ],
-        "x": figure.x,
-        "y": figure.y or "group",
-        "people": figure.people,
-        "names": None if figure.y_names is None else list(figure.y_names),
-        "series": [_hover_series(s, figure, steps) for s in shown],
+        "x": scene.x,
+        "y": scene.y or "group",
+        "people": scene.people,
+        "names": None if scene.y_names is None else list(scene.y_names),
+        "series": [_hover_series(s, scene, steps) for s in shown],
     }
 
 
@@ -354,12 +358,12 @@ def _is_compared(series: Series) -> bool:
     return series.kind == "line" and series.style != "dotted"
 
 
-def _hover_series(series: Series, figure: Figure, steps: Mapping[str, float]) -> dict[str, Any]:
+def _hover_series(series: Series, scene: Scene, steps: Mapping[str, float]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": series.name,
         "kind": series.kind,
         "style": series.style,
-        "colour": _colour(series, figure),
+        "colour": _colour(series, scene),
     }
     for name, step in steps.items():
         values = getattr(series, name)

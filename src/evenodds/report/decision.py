@@ -8,11 +8,11 @@ import numpy as np
 
 from evenodds.evaluation.audit import BETWEEN, Audit
 from evenodds.evaluation.compare import compare
-from evenodds.evaluation.outcomes import outcomes_of
+from evenodds.evaluation.outcomes import RATE_NAMES, outcomes_of
 from evenodds.model.criteria import WHEN_TO_USE
 from evenodds.model.goals import constraint_of
 from evenodds.model.policy import Policy
-from evenodds.pictures.figures import RATE_NAMES, round_number
+from evenodds.pictures.svg import round_number
 from evenodds.report.document import (
     Block,
     Bullets,

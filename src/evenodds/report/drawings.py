@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from evenodds.evaluation.explain import fixed_to
 from evenodds.evaluation.frontier import frontier
+from evenodds.evaluation.outcomes import RATE_NAMES
 from evenodds.model.curves import Curve
 from evenodds.model.families import CONTINUOUS, family_of
 from evenodds.model.fit import solutions
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
 from evenodds.pictures.figures import (
-    RATE_NAMES,
     audit_figure,
     curves_figure,
     densities_figure,

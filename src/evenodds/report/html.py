@@ -18,7 +18,7 @@ from itertools import groupby
 
 from evenodds.evaluation.intervals import Estimate
 from evenodds.pictures.labels import legend
-from evenodds.pictures.svg import hover_data, svg_of
+from evenodds.pictures.svg import hover_data
 from evenodds.report.document import (
     Block,
     Bullets,
@@ -138,7 +138,7 @@ def _cell(value: Cell, kind: Kind, style: str) -> str:
 
 def _picture(picture: Picture) -> str:
     figure = picture.figure
-    drawing = svg_of(figure, name=picture.name, titled=False).replace("<svg ", '<svg tabindex="0" ', 1)
+    drawing = figure.svg(name=picture.name, titled=False).replace("<svg ", '<svg tabindex="0" ', 1)
     data = json.dumps(hover_data(figure), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     safe = data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     swatch = '<svg viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="4.5" fill="{}"/></svg>'
