@@ -63,21 +63,21 @@ def test_an_interval_has_its_figure_and_stays_in_range(sample):
 @given(samples())
 def test_noes_are_as_good_as_yeses(sample):
     found = mean_interval(sample, Z)
-    mirrored = mean_interval(Sample(1 - sample.mean, sample.variance, sample.people), Z)
+    mirrored = mean_interval(Sample(1 - sample.mean, sample.variance, sample.n_effective), Z)
     assert (mirrored.low, mirrored.high) == pytest.approx((found.complement.low, found.complement.high), abs=1e-9)
 
 
 @given(samples(), st.floats(2, 100))
 def test_more_people_know_more(sample, times):
     few = mean_interval(sample, Z)
-    many = mean_interval(Sample(sample.mean, sample.variance, sample.people * times), Z)
+    many = mean_interval(Sample(sample.mean, sample.variance, sample.n_effective * times), Z)
     assert many.high - many.low <= few.high - few.low + 1e-12
 
 
 @given(samples(), st.floats(-50, 50), st.floats(0.01, 100))
 def test_a_change_of_scale_changes_nothing(sample, lo, width):
     plain = mean_interval(sample, Z)
-    moved = Sample(lo + width * sample.mean, width**2 * sample.variance, sample.people, lo, lo + width)
+    moved = Sample(lo + width * sample.mean, width**2 * sample.variance, sample.n_effective, lo, lo + width)
     found = mean_interval(moved, Z)
     assert (found.low, found.high) == pytest.approx((lo + width * plain.low, lo + width * plain.high), abs=1e-6)
 

@@ -106,7 +106,7 @@ def _refuse_invalid(
         return
     bad_scores = int((~np.isfinite(scores[rows])).sum())
     missing, unknown = (int((codes[rows] == code).sum()) for code in (MISSING, UNKNOWN))
-    told = [
+    reasons = [
         f"{count:,} with {what}"
         for count, what in (
             (bad_scores, "a score that is missing, NaN or infinite"),
@@ -121,7 +121,7 @@ def _refuse_invalid(
     )
     more = "; ..." if rows.size > _ROWS else ""
     msg = (
-        f"{rows.size:,} of {odds.size:,} rows cannot be given odds: {', '.join(told)} ({shown}{more}). "
+        f"{rows.size:,} of {odds.size:,} rows cannot be given odds: {', '.join(reasons)} ({shown}{more}). "
         f"The policy knows: {policy.known}. Hint: repair these rows, or on_invalid='null' leaves their odds missing."
     )
     raise (UnknownGroupError if unknown else DataError)(msg)

@@ -43,8 +43,8 @@ def draw(ids: Iterable[object], *, key: str, round: str = "") -> Floats:  # noqa
     array([0.028248, 0.146339, 0.028248])
     """
     if not (isinstance(key, str) and len(key) == _KEY_LENGTH and set(key) <= set("0123456789abcdefABCDEF")):
-        made = "secrets.token_hex(32) makes one, and so does evenodds draw-key"
-        msg = f"key must be a string of 64 hexadecimal digits. Hint: {made}."
+        hint = "secrets.token_hex(32) makes one, and so does evenodds draw-key"
+        msg = f"key must be a string of 64 hexadecimal digits. Hint: {hint}."
         raise OptionError(msg)
     if not isinstance(round, str) or "|" in round or _is_broken(round):
         msg = f"round={round!r} is not allowed. Allowed: a string of whole characters, without '|'."

@@ -363,7 +363,7 @@ def _audit_of(
     shares = np.array([people for _, people in right]) / sum(people for _, people in right)
     means = np.array([sample.mean for sample, _ in right])
     mean = float(shares @ means)
-    numbers = np.array([sample.people for sample, _ in right])
+    numbers = np.array([sample.n_effective for sample, _ in right])
     number = 1 / float(np.sum(shares**2 / numbers))
     # Within groups, and between them, had other people been there.
     within = float(np.sum(shares**2 * [sample.variance for sample, _ in right] / numbers))

@@ -106,11 +106,11 @@ def compare(
             _row("group thresholds", joint, goal, _group_thresholds(joint, goal)),
         ]
     rows += [_row(name, joint, goal, fitted_curves(joint, options)) for name, options in requested.items()]
-    for name, made in _named(policies).items():
-        check_policy(made)
-        made.check_orientation(joint.orientation)
-        made.check_knows(joint.groups)
-        rows.append(_row(name, joint, goal, [made.curves[group] for group in joint.groups]))
+    for name, policy in _named(policies).items():
+        check_policy(policy)
+        policy.check_orientation(joint.orientation)
+        policy.check_knows(joint.groups)
+        rows.append(_row(name, joint, goal, [policy.curves[group] for group in joint.groups]))
     return Comparison(goal.name, tuple(rows))
 
 
@@ -146,13 +146,13 @@ def _one_threshold(joint: JointDistribution, goal: Objective) -> list[Curve]:
 
 def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve, ...]:
     """Each group's own single threshold with the greatest gain."""
-    found = []
+    thresholds = []
     sign = 1.0 if joint.orientation == "positive" else -1.0
     for member, by in zip(joint.members, goal.by_rate, strict=True):
         roc = roc_of(member)
         vertex = int(np.argmax(by[0] * roc.fpr + by[1] * roc.tpr))
-        found.append(_threshold(joint, sign * roc.threshold(vertex)))
-    return tuple(found)
+        thresholds.append(_threshold(joint, sign * roc.threshold(vertex)))
+    return tuple(thresholds)
 
 
 def _row(name: str, joint: JointDistribution, goal: Objective, curves: Sequence[Curve]) -> Compared:

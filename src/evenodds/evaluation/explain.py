@@ -94,26 +94,26 @@ class Explanation:
         changes = [(one.stop, other.start) for one, other in pairwise(wide)]
         if not 1 < len(changes) <= _FEW:
             return []
-        told = [
+        steps = [
             f"jump at {start:.6g}" if _are_neighbours(start, stop) else f"rise from {start:.6g} to {stop:.6g}"
             for start, stop in changes
         ]
         level = " and then ".join(_percent(plateau.odds) for plateau in wide[1:-1])
-        return [f"The group's odds {', then '.join(told)}; between they stay at {level}."]
+        return [f"The group's odds {', then '.join(steps)}; between they stay at {level}."]
 
     def _way_up(self) -> list[str]:
         ahead = [(odds, at) for odds, at in self.needed.items() if odds > self.odds + _SAME]
         at_most = {at: odds for odds, at in ahead if at is not None}  # of odds with one score the highest
         reached = [f"{_percent(odds)} at {at:.6g}" for at, odds in at_most.items()]
-        told = [f"The group has odds of {', '.join(reached)}."] if reached else []
+        sentences = [f"The group has odds of {', '.join(reached)}."] if reached else []
         never = [_percent(odds) for odds, at in ahead if at is None]
-        return told + ([f"No score of the group has odds of {' or '.join(never)}."] if never else [])
+        return sentences + ([f"No score of the group has odds of {' or '.join(never)}."] if never else [])
 
     def _elsewhere(self) -> list[str]:
-        found = [f"{_between(at)} in group {group!r}" for group, at in self.same_odds.items() if at is not None]
+        places = [f"{_between(at)} in group {group!r}" for group, at in self.same_odds.items() if at is not None]
         never = [repr(group) for group, at in self.same_odds.items() if at is None]
-        told = [f"The same odds are given {'; '.join(found)}."] if found else []
-        return told + ([f"No score gives these odds in group {', '.join(never)}."] if never else [])
+        sentences = [f"The same odds are given {'; '.join(places)}."] if places else []
+        return sentences + ([f"No score gives these odds in group {', '.join(never)}."] if never else [])
 
     def _without_curves(self) -> str:
         assert self.fixed is not None  # noqa: S101 asked only then
@@ -172,7 +172,7 @@ def explain(
     asked = _odds_asked_for(odds)
     here = float(own(at))
     step = 1.0 if policy.orientation == "positive" else -1.0
-    found = Explanation(
+    explanation = Explanation(
         group=key,
         score=at,
         odds=here,
@@ -183,7 +183,7 @@ def explain(
         orientation=policy.orientation,
         plateaus=plateaus_of(own),
     )
-    return found if joint is None else _beside(found, policy, joint)
+    return explanation if joint is None else _beside(explanation, policy, joint)
 
 
 def _odds_asked_for(odds: object) -> list[float]:
@@ -200,21 +200,21 @@ def _known(policy: Policy, group: object) -> str:
     return key
 
 
-def _beside(found: Explanation, policy: Policy, joint: JointDistribution) -> Explanation:
+def _beside(explanation: Explanation, policy: Policy, joint: JointDistribution) -> Explanation:
     check_is_joint(joint, "joint=")
     policy.check_orientation(joint.orientation)
-    member = next((m for m in joint.members if m.key == found.group), None)
+    member = next((m for m in joint.members if m.key == explanation.group), None)
     if member is None:
-        msg = f"joint= has nobody of group {found.group!r}, or only one label of it."
+        msg = f"joint= has nobody of group {explanation.group!r}, or only one label of it."
         raise DataError(msg)
-    upward = found.score if policy.orientation == "positive" else -found.score
+    upward = explanation.score if policy.orientation == "positive" else -explanation.score
     everybody = member.negatives + member.positives
     first = int(np.searchsorted(member.scores, upward, side="left"))
     last = int(np.searchsorted(member.scores, upward, side="right"))
     rank = float(everybody[:first].sum() + everybody[first:last].sum() / 2) / member.total
     share = float(member.positives[first] / everybody[first]) if last > first else None
-    point = policy.certificate.points[found.group]
-    return replace(found, rank=rank, fixed=fixed_to(member, point, policy), positive_share=share)
+    point = policy.certificate.points[explanation.group]
+    return replace(explanation, rank=rank, fixed=fixed_to(member, point, policy), positive_share=share)
 
 
 def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:
@@ -258,10 +258,10 @@ def score_needed(curve: Curve, odds: float) -> float | None:
 
     if float(curve(sign * (lo - room))) >= odds - _SAME:
         return -sign * math.inf
-    found = bracketed_root(short, (lo - room, short(lo - room)), (hi + room, -1.0), 0.0)[1]
+    root = bracketed_root(short, (lo - room, short(lo - room)), (hi + room, -1.0), 0.0)[1]
     # Around 0 floating-point numbers are so dense that a search ends before it is at a threshold of 0.
-    jumps = [float(at) for at in sign * curve.pieces.breaks if np.isfinite(at) and at < found and short(float(at)) < 0]
-    return sign * min([found, *jumps])
+    jumps = [float(at) for at in sign * curve.pieces.breaks if np.isfinite(at) and at < root and short(float(at)) < 0]
+    return sign * min([root, *jumps])
 
 
 def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
@@ -294,13 +294,13 @@ def plateaus_of(curve: Curve) -> tuple[Plateau, ...]:
     flat = [(level[0], lo, hi) for lo, hi, level in levels if not any(level[1:])]
     if curve.orientation == "negative":
         flat = [(level, hi, lo) for level, lo, hi in reversed(flat)]
-    found: list[Plateau] = []
+    plateaus: list[Plateau] = []
     for level, start, stop in flat:
-        if found and found[-1].stop == start and abs(found[-1].odds - level) <= _SAME:
-            found[-1] = found[-1]._replace(stop=stop)
+        if plateaus and plateaus[-1].stop == start and abs(plateaus[-1].odds - level) <= _SAME:
+            plateaus[-1] = plateaus[-1]._replace(stop=stop)
         else:
-            found.append(Plateau(level, start, stop))
-    return tuple(found)
+            plateaus.append(Plateau(level, start, stop))
+    return tuple(plateaus)
 
 
 def _plateau_at(curve: Curve, odds: float) -> Plateau | None:

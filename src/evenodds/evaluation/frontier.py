@@ -82,9 +82,9 @@ def frontier(
 
     unlimited = gain(np.inf)
     slopes = _default_slopes(joint, unlimited, gain) if max_slopes is None else _checked(max_slopes)
-    found = {slope: gain(slope) for slope in tracked(sorted(set(slopes)), "Pricing")}
+    own = {slope: gain(slope) for slope in tracked(sorted(set(slopes)), "Pricing")}
     # What a gentler budget reaches is within a steeper one, where dents let its own curves reach less.
-    best = dict(zip(found, np.maximum.accumulate(list(found.values())).tolist(), strict=True))
+    best = dict(zip(own, np.maximum.accumulate(list(own.values())).tolist(), strict=True))
     gains = [best[slope] for slope in slopes]
     return Frontier(
         goal.name,

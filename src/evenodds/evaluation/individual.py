@@ -110,8 +110,8 @@ def scorer_lipschitz(
 
     Examples
     --------
-    >>> found = scorer_lipschitz([[0.0], [1.0], [3.0]], [10, 14, 15], metric="euclidean", worst=1)
-    >>> found.value, found.pairs
+    >>> scorer = scorer_lipschitz([[0.0], [1.0], [3.0]], [10, 14, 15], metric="euclidean", worst=1)
+    >>> scorer.value, scorer.pairs
     (4.0, (PairOfPeople(one=0, other=1, distance=1.0, difference=4.0),))
     """
     people = people_of(metric, X, categorical=categorical, ranges=ranges)
@@ -226,8 +226,8 @@ def report(
     >>> import evenodds as eo
     >>> policy = eo.fit(eo.datasets.credit_risk(), max_slope=0.05)
     >>> score = np.array([30.0, 31, 60, 61])
-    >>> found = report(policy, score[:, None] / 10, score, ["white"] * 4, metric="euclidean", before=30.5)
-    >>> white = found.groups["white"]
+    >>> result = report(policy, score[:, None] / 10, score, ["white"] * 4, metric="euclidean", before=30.5)
+    >>> white = result.groups["white"]
     >>> round(white.scorer_lipschitz, 6), round(white.steepest, 4), round(white.steepest_before, 6)
     (10.0, 0.2005, 10.0)
     """
@@ -241,7 +241,7 @@ def report(
         raise DataError(msg)
     groups = [policy.groups[code] for code in np.unique(codes)]
     earlier = None if before is None else curves_before(before, policy, groups)
-    made = []
+    reports = []
     for key in groups:
         own = np.flatnonzero(codes == policy.groups.index(key))
         some = people.among(own)
@@ -249,10 +249,10 @@ def report(
         _, same, rest = _worst_pairs(some, scores[own], worst, f"Comparing scores in {key}")
         after = _treated(some, curve, scores[own], worst, own, key)
         was = (None, ()) if earlier is None else _treated(some, earlier[key], scores[own], worst, own, key)
-        made.append(
+        reports.append(
             GroupReport(key, own.size, math.inf if same else rest, curve.lipschitz, after[0], after[1], was[0], was[1])
         )
-    return IndividualReport(metric, tuple(made))
+    return IndividualReport(metric, tuple(reports))
 
 
 def _treated(
@@ -324,7 +324,7 @@ def _turning_points(curve: Curve, within: float, a: float, b: float) -> Floats:
 
 def _worst_pairs(people: People, values: Floats, worst: int, doing: str) -> tuple[tuple[PairOfPeople, ...], int, float]:
     """The pairs with the largest ratio of difference to distance, how many are at distance 0, and the largest other."""
-    found: list[PairOfPeople] = []
+    pairs: list[PairOfPeople] = []
     same, steepest = 0, 0.0
     for rows in tracked(people.blocks(), doing):
         others = slice(rows.start, people.count)
@@ -348,9 +348,9 @@ def _worst_pairs(people: People, values: Floats, worst: int, doing: str) -> tupl
                 i, j = divmod(int(k), measure.shape[1])
                 if measure[i, j] > 0:
                     pair = (rows.start + i, rows.start + j, float(distance[i, j]), float(apart[i, j]))
-                    found.append(PairOfPeople(*pair))
-        found = sorted(found, key=lambda pair: (-pair.ratio, -pair.difference, pair.one, pair.other))[:worst]
-    return tuple(found), same, steepest
+                    pairs.append(PairOfPeople(*pair))
+        pairs = sorted(pairs, key=lambda pair: (-pair.ratio, -pair.difference, pair.one, pair.other))[:worst]
+    return tuple(pairs), same, steepest
 
 
 def _scores(score: ArrayLike, count: int) -> Floats:

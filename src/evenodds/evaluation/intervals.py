@@ -77,7 +77,7 @@ class Sample:
     mean: float
     variance: float
     """Their mean squared distance from the mean."""
-    people: float
+    n_effective: float
     """How many there are; Kish's effective number under weights."""
     lo: float = 0.0
     hi: float = 1.0
@@ -87,7 +87,7 @@ class Sample:
         cls,
         values: Floats,
         weights: Floats,
-        people: float,
+        n_effective: float,
         *,
         squares: Floats | None = None,
         lo: float = 0.0,
@@ -105,8 +105,8 @@ class Sample:
         shares = weights / total
         variance = float(shares @ (values - mean) ** 2)
         if squares is not None and variance > 0:
-            people = min(people, variance / float(squares / total**2 @ (values - mean) ** 2))
-        return cls(mean, variance, people, lo, hi)
+            n_effective = min(n_effective, variance / float(squares / total**2 @ (values - mean) ** 2))
+        return cls(mean, variance, n_effective, lo, hi)
 
 
 def confidence_of(value: object) -> float:
@@ -164,12 +164,12 @@ def mean_interval(sample: Sample, critical: float) -> Estimate:
 
     >>> print(mean_interval(Sample.of(np.array([0.0, 1.0]), np.array([18.0, 2.0]), 20), 1.96))  # yes and no only
     0.1000 [0.0178, 0.3179]
-    >>> print(mean_interval(Sample(mean=0.1, variance=0.01, people=20), 1.96))  # odds that vary little
+    >>> print(mean_interval(Sample(mean=0.1, variance=0.01, n_effective=20), 1.96))  # odds that vary little
     0.1000 [0.0511, 0.1864]
     """
     from scipy.special import gammaincinv, ndtr, stdtrit  # noqa: PLC0415 heavy
 
-    lo, hi, n = sample.lo, sample.hi, sample.people
+    lo, hi, n = sample.lo, sample.hi, sample.n_effective
     if not n > 0:
         return Estimate(math.nan, lo, hi)
     if hi <= lo:

@@ -40,14 +40,14 @@ class Side:
     scores: Floats
     odds: Floats
     weights: Floats
-    people: float
+    n_effective: float
     """How many they are; Kish's effective number under weights."""
     squares: Floats | None = None
     """Sums of their squared weights, where these are not just numbers of people."""
 
     def sample(self, values: Floats, *, lo: float = 0.0, hi: float = 1.0) -> Sample:
         """What a mean over them is made of."""
-        return Sample.of(values, self.weights, self.people, squares=self.squares, lo=lo, hi=hi)
+        return Sample.of(values, self.weights, self.n_effective, squares=self.squares, lo=lo, hi=hi)
 
     @property
     def total(self) -> float:
@@ -75,7 +75,7 @@ class Outcomes:
 
     negatives: Side
     positives: Side
-    people: float
+    n_effective: float
     """How many they all are; Kish's effective number under weights."""
 
     @property
@@ -86,7 +86,7 @@ class Outcomes:
         scores, odds, weights = (
             np.concatenate(pair) for pair in ((n.scores, p.scores), (n.odds, p.odds), (n.weights, p.weights))
         )
-        return Side(scores, odds, weights, self.people, squares)
+        return Side(scores, odds, weights, self.n_effective, squares)
 
     def samples(self, possible: Floats) -> dict[str, Sample]:
         """What each figure is the mean of; `possible` are odds at the ends of the score range."""
@@ -119,7 +119,7 @@ class Outcomes:
 
     def _auc(self) -> Sample:
         """The chance that a positive scores above a negative, ties counting half, with DeLong's variance."""
-        number = min(self.negatives.people, self.positives.people)
+        number = min(self.negatives.n_effective, self.positives.n_effective)
         if not number > 0:
             return Sample(math.nan, math.nan, 0.0)
         variance, mean = 0.0, math.nan
@@ -127,7 +127,7 @@ class Outcomes:
             below = np.append(0.0, np.cumsum(other.weights)) / other.total
             at = [np.searchsorted(other.scores, mine.scores, side=side) for side in ("left", "right")]
             beaten = mine.sample((below[at[0]] + below[at[1]]) / 2)
-            variance += beaten.variance / beaten.people
+            variance += beaten.variance / beaten.n_effective
             mean = beaten.mean  # last of the positives
         return Sample(mean, variance * number, number)
 
@@ -138,8 +138,8 @@ def outcomes_of(member: Group, curve: Curve) -> Outcomes:
         odds = odds_of(curve, member)
         table = member.table
         negatives, positives = (
-            Side(member.scores, odds, weights, people, squares)
-            for weights, people, squares in zip(
+            Side(member.scores, odds, weights, n_effective, squares)
+            for weights, n_effective, squares in zip(
                 (table.negatives, table.positives), member.people, table.squares or (None, None), strict=True
             )
         )
@@ -149,9 +149,9 @@ def outcomes_of(member: Group, curve: Curve) -> Outcomes:
             side.points,
             curve(side.points if curve.orientation == "positive" else -side.points),
             np.ones(side.points.size) if side.given is None else side.given[0],
-            people,
+            n_effective,
             None if side.given is None else side.given[0] ** 2,
         )
-        for side, people in zip(member.sides, member.people, strict=True)
+        for side, n_effective in zip(member.sides, member.people, strict=True)
     )
     return Outcomes(negatives, positives, effective_people(member))

@@ -29,8 +29,8 @@ def resampled_rates(
         (no, no_mass), (yes, yes_mass) = outcomes.negatives.cells(), outcomes.positives.cells()
         mass = np.concatenate([no_mass, yes_mass])
         if mass.size:
-            cells.append((member.key, no, yes, mass / mass.sum(), max(round(outcomes.people), 1)))
-    found: dict[tuple[str, str], list[Floats]] = {}
+            cells.append((member.key, no, yes, mass / mass.sum(), max(round(outcomes.n_effective), 1)))
+    samples: dict[tuple[str, str], list[Floats]] = {}
     blocks = [min(_AT_ONCE, draws - start) for start in range(0, draws, _AT_ONCE)]
     for block in tracked(blocks, "Resampling"):
         for key, no, yes, shares, people in cells:
@@ -41,8 +41,8 @@ def resampled_rates(
             with np.errstate(divide="ignore", invalid="ignore"):
                 rates = (false / sizes[0], true / sizes[1], (sizes[0] - false + true) / people, (false + true) / people)
             for name, values in zip(RATES, rates, strict=True):
-                found.setdefault((key, name), []).append(values)
-    return {key: np.concatenate(values) for key, values in found.items()}
+                samples.setdefault((key, name), []).append(values)
+    return {key: np.concatenate(values) for key, values in samples.items()}
 
 
 def percentiles(values: Floats, confidence: float) -> Estimate:

@@ -120,10 +120,10 @@ class Stability:
         failed = f", of which {self.failed} failed" if self.failed else ""
         lines = [f"{self.draws} fits to people drawn again{failed}; the middle {self.confidence:.4g} of them:"]
         for group, of in self.spread.items():
-            told = ", ".join(
+            parameters = ", ".join(
                 f"{name} {of[name].value:.4g} [{of[name].low:.4g}, {of[name].high:.4g}]" for name in _PARAMETERS
             )
-            lines.append(f"  {group}: {told}")
+            lines.append(f"  {group}: {parameters}")
         lines.append(
             f"On new people the groups' {rates} rates will differ by about {self.difference}, "
             f"whatever they do on these; accuracy {self.accuracy}."
@@ -151,10 +151,10 @@ def stability(
     Examples
     --------
     >>> import evenodds as eo
-    >>> found = eo.stability(eo.datasets.compas(), draws=20)
-    >>> print(found.difference)
+    >>> result = eo.stability(eo.datasets.compas(), draws=20)
+    >>> print(result.difference)
     0.0424 [0.0216, 0.0819]
-    >>> print(found.holdout(tolerance=0.1))
+    >>> print(result.holdout(tolerance=0.1))
     About ... fresh people (African-American, Female ...) let nine of ten audits settle a tolerance of 0.1, ...
     """
     check_joint(joint)
@@ -162,7 +162,7 @@ def stability(
     rng = np.random.default_rng(whole_number_of("seed", seed))
     policy = fit(joint, **options)
     tries = [_drawn_fit(joint, rng, options) for _ in tracked(range(draws), "Fitting people drawn again")]
-    fits = [found for found in tries if found is not None]
+    fits = [curves for curves in tries if curves is not None]
     if not fits:
         msg = f"None of {draws} draws could be fitted. Hint: the groups are too small, or the target is at their limit."
         raise DataError(msg)
@@ -223,8 +223,8 @@ def _needs(joint: JointDistribution, policy: Policy) -> dict[str, tuple[float, .
     """By group, for each constrained rate: the variance of its odds by the share of all people that it is a mean of."""
     rates = constraint_of(policy.certificate.constraints, 0.0).rates
     people = sum(effective_people(member) for member in joint.members)
-    found = {}
+    needs = {}
     for member, curve in zip(joint.members, policy.group_curves, strict=True):
         samples = outcomes_of(member, curve).samples(np.zeros(0))
-        found[member.key] = tuple(samples[rate].variance * people / samples[rate].people for rate in rates)
-    return found
+        needs[member.key] = tuple(samples[rate].variance * people / samples[rate].n_effective for rate in rates)
+    return needs

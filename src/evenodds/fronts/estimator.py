@@ -345,11 +345,11 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if sample_weight is not None and has_fit_parameter(own, "sample_weight"):
             return own.fit(X, y, sample_weight=sample_weight, **fit_params)
         if sample_weight is not None:
-            told = (
+            msg = (
                 f"{type(own).__name__}.fit takes no sample_weight: the weights count in the curves only. "
                 "Hint: scikit-learn's metadata routing carries them into a pipeline."
             )
-            warnings.warn(told, EvenoddsWarning, stacklevel=3)
+            warnings.warn(msg, EvenoddsWarning, stacklevel=3)
         return own.fit(X, y, **fit_params)
 
     def _scores(self, X: Any) -> Floats:  # noqa: N803

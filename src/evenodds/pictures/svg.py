@@ -125,19 +125,19 @@ def _extent(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]]:
     sides = [("x", ("x",)), ("y", ("y", "low", "high"))]
     if scene.y_names is not None:
         sides = [("x", ("x", "low", "high"))]
-    found = {}
+    extents = {}
     for side, names in sides:
         values = np.concatenate([a for s in scene.series for a in (getattr(s, n) for n in names) if a is not None])
         values = values[np.isfinite(values)]
-        found[side] = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-    x = found["x"]
+        extents[side] = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    x = extents["x"]
     if not x[1] > x[0]:
         room = max(1.0, 1e-3 * abs(x[0]))
         x = (x[0] - room, x[1] + room)
     if scene.y_names is not None:
         room = 0.04 * (x[1] - x[0])
         return (max(x[0] - room, min(x[0], 0.0)), min(x[1] + room, max(x[1], 1.0))), (len(scene.y_names) - 0.5, -0.5)
-    low, high = (0.0, 1.0) if scene.from_0_to_1 else found["y"]
+    low, high = (0.0, 1.0) if scene.from_0_to_1 else extents["y"]
     room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
     return x, (low - room, high + room)
 
@@ -158,10 +158,10 @@ def _ticks(ends: tuple[float, float], *, log: bool, wanted: int = 6) -> list[flo
     if log:
         powers = range(math.floor(math.log10(lo)), math.ceil(math.log10(hi)) + 1)
         steps = (1, 2, 5) if len(powers) < wanted else (1,)
-        found = [step * 10.0**power for power in powers for step in steps]
-        found = [tick for tick in found if lo <= tick <= hi]
-        if len(found) > 1:
-            return found
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        ticks = [tick for tick in ticks if lo <= tick <= hi]
+        if len(ticks) > 1:
+            return ticks
     step = round_number(0.75 * (hi - lo) / wanted)
     return [float(f"{k * step:.14g}") for k in range(math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9) + 1)]
 
@@ -359,7 +359,7 @@ def _is_compared(series: Series) -> bool:
 
 
 def _hover_series(series: Series, scene: Scene, steps: Mapping[str, float]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "name": series.name,
         "kind": series.kind,
         "style": series.style,
@@ -368,8 +368,8 @@ def _hover_series(series: Series, scene: Scene, steps: Mapping[str, float]) -> d
     for name, step in steps.items():
         values = getattr(series, name)
         if values is not None:
-            found[name] = [_rounded(value, step) for value in values.tolist()]
-    return found
+            data[name] = [_rounded(value, step) for value in values.tolist()]
+    return data
 
 
 def _rounded(value: float, step: float) -> float | None:

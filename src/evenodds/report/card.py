@@ -79,7 +79,7 @@ def _figures(curve: Curve) -> dict[str, Cell]:
 def limits(subject: Subject) -> list[Block]:
     """What this policy cannot do, and what none of its kind can."""
     policy, certificate = subject.policy, subject.policy.certificate
-    here = [text for member in subject.people.members for text in weaknesses(member)]
+    here = [text for member in subject.known.members for text in weaknesses(member)]
     if not subject.is_of_the_fit:
         here += [
             f"Group {group!r} was fitted on few people: {negatives:g} negatives and {positives:g} positives."
@@ -124,8 +124,8 @@ def limits(subject: Subject) -> list[Block]:
 
 def card(subject: Subject, about: Mapping[str, str]) -> list[Block]:
     """The model card: what is known, what the owner states, and what nobody has stated."""
-    policy, certificate, found = subject.policy, subject.policy.certificate, subject.audit
-    people = sum(g.people for g in found.by_group)
+    policy, certificate, audit = subject.policy, subject.policy.certificate, subject.audit
+    people = sum(g.people for g in audit.by_group)
     lo, hi = policy.score_range
     known = {
         "What it is": f"A post-processing policy: odds of a yes from a score ({lo:.10g} to {hi:.10g}) and a group, by "

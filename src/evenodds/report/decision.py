@@ -43,13 +43,13 @@ _CURVES = {
 
 def in_short(subject: Subject) -> list[Block]:
     """The whole in a few numbers and sentences."""
-    policy, found, old = subject.policy, subject.audit, subject.audit_before
+    policy, new, old = subject.policy, subject.audit, subject.audit_before
     certificate = policy.certificate
     steep = policy.steepest
     slope = policy.curves[steep].lipschitz
     was = max(curve.lipschitz for curve in subject.earlier.values())
-    now, then = (_spread(one, certificate.constraints) for one in (found, old))
-    chance, chance_before = (by_chance(one) for one in (found, old))
+    now, then = (_spread(one, certificate.constraints) for one in (new, old))
+    chance, chance_before = (by_chance(one) for one in (new, old))
     old_accuracy = _percent(old.accuracy.value)
     verdict = subject.verdict
     tile = [] if verdict is None else [KeyFigure("verdict", str(verdict), f"at a tolerance of {subject.tolerance:g}")]
@@ -59,7 +59,7 @@ def in_short(subject: Subject) -> list[Block]:
             KeyFigure(
                 "largest difference between groups, percentage points", _hundredths(now), f"before: {_hundredths(then)}"
             ),
-            KeyFigure("accuracy", _percent(found.accuracy.value), f"before: {old_accuracy}"),
+            KeyFigure("accuracy", _percent(new.accuracy.value), f"before: {old_accuracy}"),
             KeyFigure(
                 "steepest odds, a point of score",
                 shown(slope, "slope"),
@@ -70,7 +70,7 @@ def in_short(subject: Subject) -> list[Block]:
     )
     n = len(policy.groups)
     each = f"a curve for each of {n} groups: {listed(policy.groups)}" if n > 1 else f"a curve for {policy.groups[0]}"
-    told = [
+    sentences = [
         f"This policy turns a score into the odds of a yes, with {each}.",
         f"Odds here are the chance of a yes, from 0 to 1. A {_better(policy)} score never means lower odds.",
         _promise(subject),
@@ -78,26 +78,26 @@ def in_short(subject: Subject) -> list[Block]:
         *([_mixed(subject)] if subject.mixed else []),
         f"For {_percent(chance)} of the people chance decides: their odds are neither 0 nor 1.",
         f"Before means {subject.before}. With it the groups differ by {_points(then)}.",
-        _yeses(found, old),
+        _yeses(new, old),
     ]
     if verdict is not None:
-        told.insert(0, f"Verdict at a tolerance of {subject.tolerance:g}: {verdict}. {' '.join(verdict.reasons)}")
+        sentences.insert(0, f"Verdict at a tolerance of {subject.tolerance:g}: {verdict}. {' '.join(verdict.reasons)}")
     if subject.is_of_the_fit:
-        told.append(
+        sentences.append(
             "All figures are measured on the people that the policy was fitted on. On others they will differ by "
             "chance: measure it on fresh people before it is relied upon."
         )
     else:
-        told.append(
+        sentences.append(
             "All figures are measured on people other than those of the fit, so the groups may differ by more than the "
             "policy's promise; how much of that is chance is said below."
         )
-    return [figures, *map(Text, told)]
+    return [figures, *map(Text, sentences)]
 
 
-def _yeses(found: Audit, old: Audit) -> str:
+def _yeses(new: Audit, old: Audit) -> str:
     """What the change means over all groups, which differences between groups do not show."""
-    (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(found), _everybody(old)
+    (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(new), _everybody(old)
     return (
         f"Over all groups {_percent(yes)} get a yes (before: {_percent(yes_before)}): of those with label 0 "
         f"{_percent(wrong)} ({_percent(wrong_before)}), of those with label 1 {_percent(right)} "
@@ -105,9 +105,9 @@ def _yeses(found: Audit, old: Audit) -> str:
     )
 
 
-def _everybody(found: Audit) -> tuple[float, float, float]:
+def _everybody(audit: Audit) -> tuple[float, float, float]:
     """Over all groups: the selection rate, the false and the true positive rate."""
-    counts = [g.confusion for g in found.by_group]
+    counts = [g.confusion for g in audit.by_group]
     true_yes, wrong_yes = sum(c.true_positives for c in counts), sum(c.false_positives for c in counts)
     negatives = wrong_yes + sum(c.true_negatives for c in counts)
     positives = true_yes + sum(c.false_negatives for c in counts)
@@ -214,7 +214,7 @@ def _budget(subject: Subject) -> tuple[str, str]:
 
 def before_and_after(subject: Subject) -> list[Block]:
     """What changes, for which group, and what else could have been done."""
-    found, old = subject.audit, subject.audit_before
+    new, old = subject.audit, subject.audit_before
     rates = ("fpr", "tpr", "selection_rate", "accuracy")
     columns = [Column("group"), Column("people", "count")]
     for rate in rates:
@@ -222,14 +222,14 @@ def before_and_after(subject: Subject) -> list[Block]:
     rows = [
         (now.group, now.people,
          *(value for rate in rates for value in (getattr(then, rate).value, getattr(now, rate).value)))
-        for now, then in zip(found.by_group, old.by_group, strict=True)
+        for now, then in zip(new.by_group, old.by_group, strict=True)
     ]  # fmt: skip
-    (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(found), _everybody(old)
-    people = sum(g.people for g in found.by_group)
+    (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(new), _everybody(old)
+    people = sum(g.people for g in new.by_group)
     rows.append(("everybody", people, wrong_before, wrong, right_before, right, yes_before, yes,
-                 old.accuracy.value, found.accuracy.value))  # fmt: skip
+                 old.accuracy.value, new.accuracy.value))  # fmt: skip
     between = tuple(
-        (words, getattr(old, name), getattr(found, name))
+        (words, getattr(old, name), getattr(new, name))
         for name, words in BETWEEN.items()
         if name != "false_negative_rate_difference"  # which is that of the true positive rate
     )
@@ -237,7 +237,7 @@ def before_and_after(subject: Subject) -> list[Block]:
         Text(f"Before is {subject.before}; after is this policy. Both are measured on the same people."),
         Table("Each group", tuple(columns), tuple(rows), "FPR and TPR are the false and the true positive rate."),
         Table(
-            f"Between groups, with {100 * found.confidence:g} % intervals",
+            f"Between groups, with {100 * new.confidence:g} % intervals",
             (Column("figure"), Column("before", "rate"), Column("after", "rate")),
             between,
         ),
@@ -271,8 +271,8 @@ def _alternatives(subject: Subject) -> list[Block]:
     objective = subject.objective
     if objective is None:
         return []
-    found = compare(
-        subject.people,
+    comparison = compare(
+        subject.known,
         curves=["fixed"],
         constraints=certificate.constraints,
         objective=objective,
@@ -284,20 +284,20 @@ def _alternatives(subject: Subject) -> list[Block]:
     rows: list[dict[str, Cell]] = [
         {
             "way to decide": names.get(row.policy, row.policy),
-            found.objective_name: row.objective,
+            comparison.objective_name: row.objective,
             "equalized odds difference": row.equalized_odds_difference,
             "largest slope": row.largest_slope,
             "decided by chance": row.randomized,
             "individual odds hold": row.individual_odds,
         }
-        for row in found.rows
+        for row in comparison.rows
     ]
     note = (
         "The best of each kind for the same constraint and objective. Individual odds hold if every chance that one "
         "group can get is open to each other group; hard thresholds offer all groups the same two, 0 and 1."
     )
     kinds: dict[str, Kind] = {
-        found.objective_name: "rate",
+        comparison.objective_name: "rate",
         "equalized odds difference": "rate",
         "largest slope": "slope",
         "decided by chance": "percent",
@@ -324,7 +324,7 @@ def _better(policy: Policy) -> str:
     return "higher" if policy.orientation == "positive" else "lower"
 
 
-def _spread(found: Audit, constraints: str) -> float:
+def _spread(audit: Audit, constraints: str) -> float:
     """The largest difference between groups in the rates that the policy makes equal."""
     rates = constraint_of(constraints, 0.0).rates
-    return float(np.max([found.spread(rate).value for rate in rates]))  # NaN if one is
+    return float(np.max([audit.spread(rate).value for rate in rates]))  # NaN if one is

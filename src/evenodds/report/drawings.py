@@ -34,7 +34,7 @@ _DRAWN = 6  # groups whose every solution is drawn
 def curves(subject: Subject) -> list[Block]:
     """Each group's curve, and every other that would have done."""
     policy = subject.policy
-    fixed = {member.key: _fixed(subject, member) for member in subject.people.members}
+    fixed = {member.key: _fixed(subject, member) for member in subject.known.members}
     against = {}
     if set(fixed) == set(policy.groups) and all(curve is not None for curve in fixed.values()):
         curves = tuple(fixed[group] for group in policy.groups)
@@ -43,9 +43,9 @@ def curves(subject: Subject) -> list[Block]:
         " Dashed: coin flips between two thresholds that reach the same rates." if against else ""
     )
     blocks: list[Block] = [
-        subject.picture("curves", curves_figure(policy, joint=subject.people, against=against), caption)
+        subject.picture("curves", curves_figure(policy, joint=subject.known, against=against), caption)
     ]
-    for member in subject.people.members[:_DRAWN]:
+    for member in subject.known.members[:_DRAWN]:
         curve = policy.curves[member.key]
         family = curve.family
         if curve.parts:
@@ -54,10 +54,10 @@ def curves(subject: Subject) -> list[Block]:
         point = policy.certificate.points[member.key]
         if family not in CONTINUOUS or not subject.is_of_the_fit:
             continue
-        alone = replace(subject.people, members=(member,))
-        found = solutions(alone, target=(point.fpr, point.tpr), curve=family, p=family_of(family).p_grid()[::2])
-        if len(found.paths[member.key]) > 1:
-            figure = solutions_figure(found, member.key, chosen=curve, joint=subject.people)
+        alone = replace(subject.known, members=(member,))
+        alternatives = solutions(alone, target=(point.fpr, point.tpr), curve=family, p=family_of(family).p_grid()[::2])
+        if len(alternatives.paths[member.key]) > 1:
+            figure = solutions_figure(alternatives, member.key, chosen=curve, joint=subject.known)
             caption = (
                 f"All of these {family} curves give {member.key} the same rates; the criterion chose the bold one."
             )
@@ -72,7 +72,7 @@ def _mix(subject: Subject, group: str, place: int) -> Picture:
         for share, part in subject.policy.curves[group].parts
     )
     caption = f"{subject.why_mixed(group)} The solid line is what people of {group} get: {parts} (dashed)."
-    return subject.picture(f"mix-{place}", mix_figure(subject.policy, group, joint=subject.people), caption)
+    return subject.picture(f"mix-{place}", mix_figure(subject.policy, group, joint=subject.known), caption)
 
 
 def _fixed(subject: Subject, member: Group) -> Curve | None:
@@ -84,12 +84,12 @@ def people(subject: Subject) -> list[Block]:
     return [
         subject.picture(
             "densities",
-            densities_figure(subject.people, subject.policy),
+            densities_figure(subject.known, subject.policy),
             "How each group's scores fall. Below: the scores over which chance decides in each group.",
         ),
         subject.picture(
             "score-rates",
-            score_rates_figure(subject.people, confidence=subject.audit.confidence),
+            score_rates_figure(subject.known, confidence=subject.audit.confidence),
             "The share of people whose label is 1, by score, with intervals. Where the lines differ, the same score "
             "stands for different shares.",
         ),
@@ -106,7 +106,7 @@ def possible(subject: Subject) -> list[Block]:
     blocks: list[Block] = [
         subject.picture(
             "roc",
-            roc_figure(subject.people, policy),
+            roc_figure(subject.known, policy),
             f"Each group's thresholds (solid){reach}, and where the policy lies.",
         )
     ]
@@ -116,7 +116,7 @@ def possible(subject: Subject) -> list[Block]:
         own = {curve.family for curve in policy.group_curves}
         family = own.pop() if len(own) == 1 and own <= set(CONTINUOUS) else "linear"
         price = frontier(
-            subject.people,
+            subject.known,
             constraints=certificate.constraints,
             objective=objective,
             tolerance=certificate.tolerance,
@@ -124,14 +124,14 @@ def possible(subject: Subject) -> list[Block]:
         )
         dot = "; the dot is this policy" if 0 < max(certificate.slopes) < math.inf else ""
         caption = f"The best found for {family} curves, by the steepest slope allowed{dot}."
-        figure = frontier_figure(price, chosen=policy, people=subject.people.total)
+        figure = frontier_figure(price, chosen=policy, people=subject.known.total)
         blocks.append(subject.picture("frontier", figure, caption))
     return blocks
 
 
 def holds(subject: Subject) -> list[Block]:
     """Each group's rates with their intervals, and the verdict."""
-    found = subject.audit
+    audit = subject.audit
     blocks: list[Block] = []
     if subject.is_of_the_fit:
         blocks.append(
@@ -141,22 +141,22 @@ def holds(subject: Subject) -> list[Block]:
             )
         )
     else:
-        told = (
+        words = (
             "These are people that the policy was not fitted on. The intervals of differences between groups hold for "
-            f"all pairs at once, with a confidence of {found.confidence:g}."
+            f"all pairs at once, with a confidence of {audit.confidence:g}."
         )
-        blocks.append(Text(told))
+        blocks.append(Text(words))
     if subject.verdict is not None:
         blocks.append(Text(f'At a tolerance of {subject.tolerance:g} the verdict is "{subject.verdict}".'))
         blocks.append(Bullets(subject.verdict.reasons))
-    elif found.open_ends:
-        blocks.append(Bullets(tuple(found.open_ends)))
+    elif audit.open_ends:
+        blocks.append(Bullets(tuple(audit.open_ends)))
     rates = ("fpr", "tpr", "selection_rate", "accuracy", "randomized", "auc", "base_rate")
     columns = (Column("group"), *(Column(RATE_NAMES[rate], "percent") for rate in rates))
-    rows = tuple((g.group, *(getattr(g, rate) for rate in rates)) for g in found.by_group)
-    blocks.append(Table(f"Each group, with intervals of {found.confidence:g}", columns, rows))
-    for rate in constraint_of(found.constraints, 0.0).rates:
-        figure = audit_figure(found, rates=(rate,))
+    rows = tuple((g.group, *(getattr(g, rate) for rate in rates)) for g in audit.by_group)
+    blocks.append(Table(f"Each group, with intervals of {audit.confidence:g}", columns, rows))
+    for rate in constraint_of(audit.constraints, 0.0).rates:
+        figure = audit_figure(audit, rates=(rate,))
         caption = f"Each group's {RATE_NAMES[rate]} with its interval."
         blocks.append(subject.picture(f"audit-{rate.replace('_', '-')}", figure, caption))
     return blocks

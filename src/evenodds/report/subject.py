@@ -68,15 +68,15 @@ class Subject:
         else:
             which = "a single threshold for everybody"
         with quietly():
-            found = audit(policy, joint, confidence=confidence, before=before)
-        verdict = None if tolerance is None else found.passed(tolerance=tolerance)
+            measured = audit(policy, joint, confidence=confidence, before=before)
+        verdict = None if tolerance is None else measured.passed(tolerance=tolerance)
         if isinstance(before, Policy):
             said = f"the policy {before.document['fingerprint'][:12]}"
         else:
             side = "a yes from" if policy.orientation == "positive" else "a yes up to"
             said = f"{which} ({side} {before:.10g})"
-        earlier = curves_before(before, policy, [g.group for g in found.by_group])
-        return cls(policy, joint, found, said, earlier, tolerance, verdict)
+        earlier = curves_before(before, policy, [g.group for g in measured.by_group])
+        return cls(policy, joint, measured, said, earlier, tolerance, verdict)
 
     @property
     def audit_before(self) -> Audit:
@@ -85,7 +85,7 @@ class Subject:
         return self.audit.before
 
     @cached_property
-    def people(self) -> JointDistribution:
+    def known(self) -> JointDistribution:
         """The groups that the policy knows and that have both labels: those that can be drawn."""
         members = tuple(member for member in self.joint.members if member.key in self.policy.curves)
         return replace(self.joint, members=members, one_sided=())
@@ -102,9 +102,9 @@ class Subject:
         lo, hi = self.policy.score_range
         rounded = certificate.resolution / 2
         fitted = dict(zip(certificate.groups, certificate.people, strict=False))
-        for member in self.people.members:
-            asked, found = certificate.points[member.key], rates_of(self.policy.curves[member.key], member)
-            off = max(abs(found.fpr - asked.fpr), abs(found.tpr - asked.tpr))
+        for member in self.known.members:
+            asked, seen_point = certificate.points[member.key], rates_of(self.policy.curves[member.key], member)
+            off = max(abs(seen_point.fpr - asked.fpr), abs(seen_point.tpr - asked.tpr))
             if off > _SAME + certificate.rate_error[member.key]:
                 return False
             known, seen = fitted.get(member.key), member.figures(self.joint.orientation)
@@ -161,9 +161,9 @@ def quietly() -> Iterator[None]:
         yield
 
 
-def by_chance(found: Audit) -> float:
+def by_chance(audit: Audit) -> float:
     """The share of everybody whose odds are neither 0 nor 1."""
-    people = [(g.people, g.randomized.value) for g in found.by_group if g.people > 0]
+    people = [(g.people, g.randomized.value) for g in audit.by_group if g.people > 0]
     return sum(n * value for n, value in people) / sum(n for n, _ in people)
 
 

@@ -118,12 +118,12 @@ class CompasStudy:
         point = self.policy.certificate.target
         assert point is not None  # noqa: S101 equalised odds
         fixed = fit(joint, curve="fixed", target=point)
-        found = solutions(joint, target=point, curve="linear")
+        paths = solutions(joint, target=point, curve="linear")
         return {
             "roc": roc_figure(joint, self.policy),
             "curves": curves_figure(self.policy, joint=joint, against={"fixed": fixed}),
             **{f"families_{_slug(key)}": self._families(key, joint.score_range) for key in joint.groups},
-            "solutions": solutions_figure(found, group, chosen=self.policy.curves[group], joint=joint),
+            "solutions": solutions_figure(paths, group, chosen=self.policy.curves[group], joint=joint),
             "frontier": frontier_figure(frontier(joint), chosen=self.policy, people=joint.total),
             "score_rates": score_rates_figure(joint),
             "densities": densities_figure(joint, self.policy),

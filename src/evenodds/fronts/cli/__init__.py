@@ -100,15 +100,15 @@ def frontier(*, max_slopes: str | None, as_json: bool, **given: Any) -> None:
 
     slopes = None if max_slopes is None else _numbers("--max-slopes", max_slopes)
     joint = options.joint_of(given, orientation=given["orientation"])
-    found = priced(joint, max_slopes=slopes, **options.goal_settings(given))
+    price = priced(joint, max_slopes=slopes, **options.goal_settings(given))
     rows = [
-        {"max_slope": slope, found.objective_name: value, "loss": loss}
-        for slope, value, loss in zip(found.max_slopes, found.objectives, found.losses, strict=True)
+        {"max_slope": slope, price.objective_name: value, "loss": loss}
+        for slope, value, loss in zip(price.max_slopes, price.objectives, price.losses, strict=True)
     ]
     if as_json:
         print_json(rows)
     else:
-        print_table(table_of(f"{found.objective_name} against the largest slope", rows))
+        print_table(table_of(f"{price.objective_name} against the largest slope", rows))
 
 
 def _numbers(name: str, text: str) -> list[float]:
@@ -144,13 +144,13 @@ def audit(
 
     read = Policy.load(policy)
     joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
-    found = audited(read, joint, confidence=confidence, before=before)
-    verdict = None if tolerance is None else found.passed(tolerance=tolerance)
+    measured = audited(read, joint, confidence=confidence, before=before)
+    verdict = None if tolerance is None else measured.passed(tolerance=tolerance)
     if as_json:
         said = None if verdict is None else {"outcome": str(verdict), "reasons": list(verdict.reasons)}
-        print_json({"verdict": said, "confidence": confidence, "figures": found.rows()})
+        print_json({"verdict": said, "confidence": confidence, "figures": measured.rows()})
     else:
-        click.echo(str(found))
+        click.echo(str(measured))
         if verdict is not None:
             click.echo(f"Verdict: {verdict}. {' '.join(verdict.reasons)}")
     if verdict == "fail":
@@ -234,11 +234,11 @@ def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], a
 
     read = Policy.load(policy)
     known = group if group in read.groups else ", ".join(part.strip() for part in group.split(","))
-    found = explained(read, score=score, group=known, odds=odds)
+    explanation = explained(read, score=score, group=known, odds=odds)
     if as_json:
-        print_json({name: value for name, value in asdict(found).items() if value is not None})
+        print_json({name: value for name, value in asdict(explanation).items() if value is not None})
     else:
-        click.echo(str(found))
+        click.echo(str(explanation))
 
 
 @commands.command()
@@ -336,10 +336,10 @@ def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *,
             if also:
                 people[also] = table[also]
             with rows_from(rows + 1, source.name):
-                found = treated(type(table).from_pydict(people), score, groups)
+                results = treated(type(table).from_pydict(people), score, groups)
             whole = table
             for name in new:
-                whole = whole.append_column(name, found[name])
+                whole = whole.append_column(name, results[name])
             if writer is None:
                 writer = stack.enter_context(sink(output, whole.schema, given["file_format"], given["delimiter"]))
             writer.write_table(whole)
