@@ -26,6 +26,7 @@ __all__ = [
     "constant",
     "factorize",
     "frame_of",
+    "frame_of_rows",
     "is_lazy",
     "is_missing",
     "narwhals",
@@ -50,6 +51,11 @@ def frame_of(columns: Mapping[str, Sequence[Any]]) -> Any:
         except ImportError:
             continue
     return import_module("pyarrow").table(dict(columns))
+
+
+def frame_of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    """The same from rows, each with a value for every name."""
+    return frame_of({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
 
 def narwhals() -> Any:

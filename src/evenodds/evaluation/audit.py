@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,10 @@ from evenodds.evaluation.intervals import (
     Sample,
     confidence_of,
     critical_value,
+    difference,
     largest,
     mean_interval,
-    pairs_of,
+    ratio,
     smallest,
     value_for_verdicts,
 )
@@ -35,7 +37,7 @@ from evenodds.evaluation.metrics import BetweenGroups, IndividualOdds, individua
 from evenodds.evaluation.outcomes import RATE_WORDS, RATES, outcomes_of
 from evenodds.evaluation.resampling import percentiles, resampled_rates
 from evenodds.evaluation.verdict import Verdict, verdict_on
-from evenodds.frames import frame_of
+from evenodds.frames import frame_of_rows
 from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
@@ -100,7 +102,7 @@ class Audit(BetweenGroups[Estimate]):
         own = {g.group: mean_interval(g.samples[name], critical) for g in self.by_group}
         if rate in _RATE_OF:
             own = {group: estimate.complement for group, estimate in own.items()}
-        return pairs_of(own)
+        return tuple(Pair(a, b, difference(own[a], own[b]), ratio(own[a], own[b])) for a, b in combinations(own, 2))
 
     def spread(self, *rates: str) -> Estimate:
         """The largest difference of any of these rates between two groups."""
@@ -159,33 +161,28 @@ class Audit(BetweenGroups[Estimate]):
             reasons.append(f"Group {group!r} has {g.negatives:g} negatives and {g.positives:g} positives.")
         return reasons
 
-    @property
-    def _without_drift(self) -> list[str]:
-        return [group for group, drift in (self.drift or {}).items() if drift is None]
-
     # -- for reading -----------------------------------------------------------------------------------------------
 
     def frame(self) -> Any:
         """Every figure in a row of its own: what, of whom, against whom, the value and its interval."""
-        rows = self.rows()
-        return frame_of({name: [row[name] for row in rows] for name in _COLUMNS})
+        return frame_of_rows(_COLUMNS, [tuple(row.values()) for row in self.rows()])
 
     def rows(self) -> list[dict[str, Any]]:
         """The same as plain data."""
         rows = self._rows("audited") + (self.before._rows("before") if self.before else [])  # noqa: SLF001 its own kind
         for group, of in (self.changes or {}).items():
-            rows += [("change", rate, group, "", *_numbers(estimate)) for rate, estimate in of.items()]
+            rows += [("change", rate, group, "", *astuple(estimate)) for rate, estimate in of.items()]
         for (group, rate), estimate in (self.resampled or {}).items():
-            rows.append(("bootstrap", rate, group, "", *_numbers(estimate)))
+            rows.append(("bootstrap", rate, group, "", *astuple(estimate)))
         for group, drift in (self.drift or {}).items():
             if drift is not None:
-                rows += [("drift", name, group, "", *_numbers(estimate)) for name, estimate in drift.figures.items()]
+                rows += [("drift", name, group, "", *astuple(estimate)) for name, estimate in drift.figures.items()]
         return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
     def _rows(self, part: str) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = []
         for g in self.by_group:
-            rows += [(part, name, g.group, "", *_numbers(getattr(g, name))) for name in _FIGURES]
+            rows += [(part, name, g.group, "", *astuple(getattr(g, name))) for name in _FIGURES]
             exact = {
                 "people": g.people,
                 "positives": g.positives,
@@ -195,9 +192,9 @@ class Audit(BetweenGroups[Estimate]):
             rows += [(part, name, g.group, "", value, value, value) for name, value in exact.items()]
         for rate in RATES:
             for pair in self.pairs(rate):
-                rows.append((part, f"{rate}_difference", pair.one, pair.other, *_numbers(pair.difference)))
-                rows.append((part, f"{rate}_ratio", pair.one, pair.other, *_numbers(pair.ratio)))
-        rows += [(part, name, "", "", *_numbers(getattr(self, name))) for name in BETWEEN]
+                rows.append((part, f"{rate}_difference", pair.one, pair.other, *astuple(pair.difference)))
+                rows.append((part, f"{rate}_ratio", pair.one, pair.other, *astuple(pair.ratio)))
+        rows += [(part, name, "", "", *astuple(getattr(self, name))) for name in BETWEEN]
         return rows
 
     def __str__(self) -> str:
@@ -228,8 +225,10 @@ class Audit(BetweenGroups[Estimate]):
             low, high = self.extremes("selection_rate")
             lines.append(f"  most and least often selected: {high} and {low}")
         lines.append(str(self.individual_odds))
-        lines += [drift.sentence for drift in (self.drift or {}).values() if drift and drift.has_changed]
-        lines += [f"Drift of group {group!r}: the people of the fit lack it." for group in self._without_drift]
+        known = {group: drift.changes for group, drift in (self.drift or {}).items() if drift}
+        lines += [f"Drift of group {group!r} since the fit: {', and '.join(of)}." for group, of in known.items() if of]
+        lacking = [group for group in self.drift or {} if group not in known]
+        lines += [f"Drift of group {group!r}: the people of the fit lack it." for group in lacking]
         lines += [f"Open: {text}" for text in self.open_ends]
         return "\n".join(lines)
 
@@ -245,10 +244,6 @@ BETWEEN = {
     "equalized_odds_ratio": "equalized odds ratio",
     "demographic_parity_ratio": "demographic parity ratio (four-fifths rule: at least 0.8)",
 }
-
-
-def _numbers(estimate: Estimate) -> tuple[float, float, float]:
-    return estimate.value, estimate.low, estimate.high
 
 
 def _short(estimate: Estimate) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from evenodds.errors import OptionError
 from evenodds.evaluation.metrics import metrics_of
-from evenodds.frames import frame_of
+from evenodds.frames import frame_of_rows
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve
 from evenodds.model.families import FAMILIES, family_of
@@ -49,9 +49,7 @@ class Comparison:
 
     def frame(self) -> Any:
         """The comparison as a data frame, one row for each policy."""
-        names = [field.name for field in fields(Compared)]
-        table = [asdict(row) for row in self.rows]
-        return frame_of({name: [row[name] for row in table] for name in names})
+        return frame_of_rows([field.name for field in fields(Compared)], [astuple(row) for row in self.rows])
 
 
 def compare(

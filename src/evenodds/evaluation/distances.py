@@ -146,18 +146,21 @@ def _matrix(metric: str, X: Any, Z: Any, **options: Any) -> Floats:  # noqa: N80
 # -- metrics -----------------------------------------------------------------------------------------------------------
 
 
-def _complete(metric: str, feature: Feature, *, missing: bool) -> None:
-    if missing:
-        msg = (
-            f"Column {feature.name!r} has missing values, for which the {metric} distance has no rule. Hint: gower has."
-        )
-        raise DataError(msg)
-
-
-def _refuse_ranges(metric: str, ranges: object) -> None:
+def _complete(
+    metric: str, features: Sequence[Feature], column_of: Callable[[Feature], Floats], ranges: object
+) -> Floats:
+    """Columns side by side; refuse missing values (NaN) and ranges, for which only Gower's distance has a use."""
     if ranges is not None:
         msg = f"ranges= belongs to Gower's distance; the {metric} distance has none."
         raise OptionError(msg)
+    columns = []
+    for feature in features:
+        columns.append(column_of(feature))
+        if np.isnan(columns[-1]).any():
+            rule = f"for which the {metric} distance has no rule. Hint: gower has."
+            msg = f"Column {feature.name!r} has missing values, {rule}"
+            raise DataError(msg)
+    return np.column_stack(columns)
 
 
 def _by_scipy(metric: str, rows: Floats, others: Floats) -> Floats:
@@ -167,17 +170,14 @@ def _by_scipy(metric: str, rows: Floats, others: Floats) -> Floats:
 
 
 def _euclidean(features: Sequence[Feature], ranges: Mapping[Any, float] | None) -> Between:
-    _refuse_ranges("Euclidean", ranges)
-    values = []
-    for feature in features:
+    def numbers(feature: Feature) -> Floats:
         if feature.numbers is None:
-            msg = (
-                f"Column {feature.name!r} is not a number, which the Euclidean distance needs. Hint: gower takes both."
-            )
+            hint = "which the Euclidean distance needs. Hint: gower takes both."
+            msg = f"Column {feature.name!r} is not a number, {hint}"
             raise DataError(msg)
-        _complete("Euclidean", feature, missing=bool(np.isnan(feature.numbers).any()))
-        values.append(feature.numbers)
-    table = np.column_stack(values)
+        return feature.numbers
+
+    table = _complete("Euclidean", features, numbers, ranges)
     # Times a power of 2: squares of numbers up to 1 cannot overflow, and no digit changes.
     power = math.frexp(float(np.abs(table).max()))[1]
     table = np.ldexp(table, -power)
@@ -190,13 +190,11 @@ def _euclidean(features: Sequence[Feature], ranges: Mapping[Any, float] | None) 
 
 
 def _hamming(features: Sequence[Feature], ranges: Mapping[Any, float] | None) -> Between:
-    _refuse_ranges("Hamming", ranges)
-    values = []
-    for feature in features:
-        codes, missing = feature.codes()
-        _complete("Hamming", feature, missing=missing)
-        values.append(codes)
-    table = np.column_stack(values).astype(np.float64)
+    def codes(feature: Feature) -> Floats:
+        numbers = feature.codes()
+        return np.where(numbers < 0, np.nan, numbers)
+
+    table = _complete("Hamming", features, codes, ranges)
 
     def between(rows: Rows, others: Rows) -> Floats:
         # scipy's is the share of columns that differ, and ours their number.
@@ -213,8 +211,8 @@ def _gower(features: Sequence[Feature], ranges: Any) -> Between:
     numbers, discrete = [], []
     for feature in features:
         if feature.numbers is None:
-            codes, some_missing = feature.codes()
-            discrete.append((codes, codes >= 0 if some_missing else None))
+            codes = feature.codes()
+            discrete.append((codes, None if (codes >= 0).all() else codes >= 0))
             continue
         there = ~np.isnan(feature.numbers)
         power = math.frexp(float(np.nanmax(np.abs(feature.numbers), initial=0.0)))[1]

@@ -57,24 +57,19 @@ class Drift:
         return 0.0 not in self.base_rate
 
     @property
-    def has_changed(self) -> bool:
-        """Whether anything is beyond chance."""
-        return self.scores_changed or self.base_rate_changed
-
-    @property
-    def sentence(self) -> str:
-        """What has changed, in words."""
-        parts = []
+    def changes(self) -> list[str]:
+        """What is beyond chance, in words."""
+        words = []
         if self.scores_changed:
-            parts.append(
+            words.append(
                 "scores differ beyond chance "
                 f"(stability index {self.stability_index:.3f}, by chance up to {self.stability_index_by_chance:.3f}; "
                 f"Kolmogorov-Smirnov {self.kolmogorov_smirnov:.3f}, by chance up to "
                 f"{self.kolmogorov_smirnov_by_chance:.3f})"
             )
         if self.base_rate_changed:
-            parts.append(f"the share of positives has changed by {self.base_rate}")
-        return f"Drift of group {self.group!r} since the fit: {', and '.join(parts)}."
+            words.append(f"the share of positives has changed by {self.base_rate}")
+        return words
 
 
 def drift_of(fresh: Group, fitted: Group, confidence: float) -> Drift:

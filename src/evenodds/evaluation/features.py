@@ -27,16 +27,15 @@ class Feature:
     values: NDArray[Any]
     numbers: Floats | None = None
 
-    def codes(self) -> tuple[NDArray[np.signedinteger], bool]:
-        """The values by number, -1 for what is missing, and whether something is."""
+    def codes(self) -> NDArray[np.signedinteger]:
+        """The values by number, -1 for what is missing."""
         try:
-            codes, _ = factorize(self.values)
+            return factorize(self.values)[0]
         except DataError:
             msg = (
                 f"Column {self.name!r} has values that cannot be told apart, such as lists. Hint: turn them into text."
             )
             raise DataError(msg) from None
-        return codes, bool(codes.size and codes.min() < 0)
 
 
 def features_of(table: Any, categorical: Sequence[Any] | None) -> list[Feature]:

@@ -16,7 +16,7 @@ from evenodds.errors import DataError, OptionError
 from evenodds.evaluation.before import curves_before
 from evenodds.evaluation.distances import People, euclidean, gower, hamming, people_of
 from evenodds.evaluation.metrics import odds_distance
-from evenodds.frames import frame_of
+from evenodds.frames import frame_of_rows
 from evenodds.geometry.pieces import Floats
 from evenodds.model.columns import HUGE, numbers_of
 from evenodds.model.curves import Curve
@@ -171,8 +171,7 @@ class IndividualReport:
             for when, pairs in (("after", group.pairs), ("before", group.pairs_before))
             for pair in pairs
         ]
-        names = ("group", "policy", "one", "other", "distance", "difference", "ratio")
-        return frame_of({name: [row[i] for row in rows] for i, name in enumerate(names)})
+        return frame_of_rows(("group", "policy", "one", "other", "distance", "difference", "ratio"), rows)
 
     def __str__(self) -> str:
         lines = [f"Individual fairness within groups, {self.metric} distance:"]

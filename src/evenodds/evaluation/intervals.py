@@ -9,9 +9,7 @@ keep what is right about these. All differences between several groups hold at o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -28,7 +26,6 @@ __all__ = [
     "difference",
     "largest",
     "mean_interval",
-    "pairs_of",
     "ratio",
     "simultaneous_value",
     "smallest",
@@ -239,13 +236,6 @@ class Pair:
     other: str
     difference: Estimate
     ratio: Estimate
-
-
-def pairs_of(rates: Mapping[str, Estimate]) -> tuple[Pair, ...]:
-    """All pairs of groups, from each group's rate."""
-    return tuple(
-        Pair(a, b, difference(rates[a], rates[b]), ratio(rates[a], rates[b])) for a, b in combinations(rates, 2)
-    )
 
 
 def largest(differences: list[Estimate]) -> Estimate:

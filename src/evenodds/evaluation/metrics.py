@@ -125,16 +125,12 @@ class Metrics(BetweenGroups[float]):
     @property
     def accuracy(self) -> float:
         """The accuracy over everybody."""
-        return self._mean("accuracy")
+        return sum(g.people * g.accuracy for g in self.by_group) / sum(g.people for g in self.by_group)
 
     @property
     def randomized(self) -> float:
         """The share of everybody whose odds are neither 0 nor 1."""
-        return self._mean("randomized")
-
-    def _mean(self, figure: str) -> float:
-        people = [g.people for g in self.by_group]
-        return float(sum(n * getattr(g, figure) for n, g in zip(people, self.by_group, strict=True)) / sum(people))
+        return sum(g.people * g.randomized for g in self.by_group) / sum(g.people for g in self.by_group)
 
     def spread(self, *rates: str) -> float:
         """The largest difference of any of these figures, such as "fpr", between two groups."""

@@ -19,7 +19,7 @@ from evenodds.evaluation.intervals import Estimate, confidence_of, value_for_ver
 from evenodds.evaluation.metrics import metrics_of
 from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
 from evenodds.evaluation.resampling import percentiles
-from evenodds.frames import frame_of
+from evenodds.frames import frame_of_rows
 from evenodds.model.curves import Curve
 from evenodds.model.fit import fit, fitted_curves
 from evenodds.model.goals import constraint_of
@@ -109,8 +109,7 @@ class Stability:
             for group, of in self.spread.items()
             for name in _PARAMETERS
         ]
-        names = ("group", "parameter", "value", "low", "high")
-        return frame_of({name: [row[i] for row in rows] for i, name in enumerate(names)})
+        return frame_of_rows(("group", "parameter", "value", "low", "high"), rows)
 
     def __str__(self) -> str:
         rates = " and ".join(

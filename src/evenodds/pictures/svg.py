@@ -222,12 +222,13 @@ def _number(value: float, digits: int) -> str:
 
 
 def _contents(scene: Scene, view: View, name: str) -> list[str]:
-    clip = (
-        f'<clipPath id="{name}"><rect x="{view.left:.1f}" y="{view.top:.1f}" width="{view.width:.1f}" '
-        f'height="{view.height:.1f}"/></clipPath>'
-    )
+    clip = f'<clipPath id="{name}">{_rect(view.left, view.top, view.width, view.height)}</clipPath>'
     inside = [part for series in scene.series for part in _series(series, scene, view)]
     return [clip, f'<g clip-path="url(#{name})">', *inside, "</g>"]
+
+
+def _rect(left: float, top: float, width: float, height: float, more: str = "") -> str:
+    return f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"{more}/>'
 
 
 def _colour(series: Series, scene: Scene) -> str:
@@ -302,13 +303,8 @@ def _closer(scene: Scene, main: View, view: View, name: str) -> list[str]:
     """The closer look, and what of the whole it shows."""
     x0, y0 = float(main.across(view.x[0])), float(main.down(view.y[1]))
     size = (float(main.across(view.x[1])) - x0, float(main.down(view.y[0])) - y0)
-    seen = (
-        f'<rect x="{x0:.1f}" y="{y0:.1f}" width="{size[0]:.1f}" height="{size[1]:.1f}" fill="none" stroke="{_NOBODY}"/>'
-    )
-    ground = (
-        f'<rect class="ground" x="{view.left:.1f}" y="{view.top:.1f}" width="{view.width:.1f}" '
-        f'height="{view.height:.1f}" fill="#ffffff" stroke="{_NOBODY}"/>'
-    )
+    seen = _rect(x0, y0, *size, f' fill="none" stroke="{_NOBODY}"')
+    ground = _rect(view.left, view.top, view.width, view.height, f' class="ground" fill="#ffffff" stroke="{_NOBODY}"')
     return [seen, ground, *_contents(scene, view, name)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -379,12 +380,9 @@ def credit(*, output: str | None, as_json: bool) -> None:
     Example:
       evenodds study credit -o credit-study
     """
-    from evenodds.fronts.cli.outputs import check_folder
-    from evenodds.studies import credit_risk
+    from evenodds.studies import credit_risk as recomputed
 
-    check_folder(output)
-    result = credit_risk()
-    _tell_study(result, result.as_json() if as_json else None, output)
+    _tell_study(recomputed, output, as_json=as_json)
 
 
 @study.command()
@@ -397,24 +395,24 @@ def compas(*, output: str | None, as_json: bool) -> None:
     Example:
       evenodds study compas -o compas-study
     """
-    from evenodds.fronts.cli.outputs import check_folder
     from evenodds.studies import compas as recomputed
 
-    check_folder(output)
-    result = recomputed()
-    _tell_study(result, {**result.tables, "seconds": result.seconds} if as_json else None, output)
+    _tell_study(recomputed, output, as_json=as_json)
 
 
-def _tell_study(result: Any, plain: Any, folder: str | None) -> None:
-    """Print a study, as JSON if its plain data are given, and write its folder if one is."""
+def _tell_study(recomputed: Callable[[], Any], folder: str | None, *, as_json: bool) -> None:
+    """Print a study, and write its folder if one is given."""
+    from evenodds.fronts.cli.outputs import check_folder
     from evenodds.fronts.cli.tables import print_json, print_sections
     from evenodds.studies import story_of, write_study
 
+    check_folder(folder)
+    result = recomputed()
     if folder is not None:  # first, since whoever reads what is printed may have enough of it
         written = write_study(result, folder)
         click.echo(f"{len(written)} files written to {folder}; report.html has it all.", err=True)
-    if plain is not None:
-        print_json(plain)
+    if as_json:
+        print_json(result.as_json())
     else:
         print_sections(story_of(result))
         click.echo(f"Computed in {result.seconds:.2f} s.")
