@@ -93,11 +93,11 @@ class Audit(BetweenGroups[Estimate]):
 
     def pairs(self, rate: str) -> tuple[Pair, ...]:
         """All pairs of groups in a rate: "fpr", "tpr", "fnr", "tnr", "accuracy" or "selection_rate"."""
-        return self._pairs(one_of("rate", rate, (*RATES, *_RATE_OF)), 1)
+        return self._pairs(rate, 1)
 
     def _pairs(self, rate: str, rates: int) -> tuple[Pair, ...]:
         """The same so that they hold at once in several rates."""
-        name = _RATE_OF.get(rate, rate)
+        name = _RATE_OF.get(one_of("rate", rate, (*RATES, *_RATE_OF)), rate)
         critical = value_for_verdicts(self.confidence, len(self.by_group), rates)
         own = {g.group: mean_interval(g.samples[name], critical) for g in self.by_group}
         if rate in _RATE_OF:
