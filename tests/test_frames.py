@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from engines import needed
-from evenodds.frames import coded, columns_of
+from evenodds.frames import columns_of, factorize
 
 pd, pl, pa = needed("pandas"), needed("polars"), needed("pyarrow")
 
@@ -49,21 +49,21 @@ def test_numbers_lead_back_to_the_values(maker, kind, data):
     if maker in ("pandas", "pandas category") and kind in ("whole", "large", "truth") and None in values:
         return  # pandas makes floats or objects of them before we see them
     made = MAKERS[maker](values)
-    codes, found = coded((columns_of(made) or [made])[0])
+    codes, found = factorize((columns_of(made) or [made])[0])
     assert [None if code < 0 else found[code] for code in codes.tolist()] == values
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i8", "u8", "i4", "f4", "?"])
 def test_arrays_of_every_width(dtype):
     column = np.array([1, 0, 1, 1], dtype=dtype)
-    codes, found = coded(column)
+    codes, found = factorize(column)
     assert [found[code] for code in codes] == column.tolist()
     assert codes.dtype == np.int8
 
 
 def test_small_numbers_that_lie_far_apart():
     column = np.array([-100, 100, 27], dtype=np.int8)
-    codes, found = coded(column)
+    codes, found = factorize(column)
     assert [found[code] for code in codes] == column.tolist()
 
 
@@ -76,4 +76,4 @@ def test_values_that_cannot_be_told_apart():
     column = np.empty(2, dtype=object)
     column[:] = [["a"], ["b"]]
     with pytest.raises(eo.DataError, match="cannot be told apart"):
-        coded(column)
+        factorize(column)

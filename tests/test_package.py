@@ -23,7 +23,10 @@ LAYERS = (
     "geometry",
     "model",
     "datasets",
-    "uses",
+    "evaluation",
+    "decisions",
+    "pictures",
+    "report",
     "studies",
     "fronts",
 )
@@ -96,11 +99,17 @@ def test_the_public_names_are_those_listed():
     assert sorted(eo.__all__) == list(eo.__all__)
     for name in eo.__all__:
         assert getattr(eo, name) is not None
-    exposed = {n for n in vars(eo) if not n.startswith("_")} - {"annotations", "import_module", "Any", "TYPE_CHECKING"}
-    assert exposed - set(LAYERS) <= set(eo.__all__)
-    assert set(eo.__all__) <= set(dir(eo))
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    assert dir(eo) == eo.__all__
+    rooms = set(LAYERS) - set(eo.__all__)  # which Python sets once a module of theirs is loaded
+    assert {name for name in vars(eo) if not name.startswith("_")} - rooms == set(eo.__all__)
+    with pytest.raises(AttributeError, match="attribute nothing"):
         _ = eo.nothing
+
+
+def test_a_room_that_is_loaded_does_not_hide_the_function_of_its_name():
+    code = "import evenodds.report.html, evenodds; print(evenodds.report.__name__, callable(evenodds.report))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["report", "True"]
 
 
 @pytest.mark.parametrize(("use", "loaded"), [("evenodds", []), ("evenodds.fit", ["numpy"])])

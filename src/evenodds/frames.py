@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = [
-    "Coded",
+    "Factorized",
     "Frame",
     "array_of",
-    "coded",
     "columns_of",
     "constant",
+    "factorize",
     "frame_of",
+    "frame_of_rows",
     "is_lazy",
     "is_missing",
     "narwhals",
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
-Coded: TypeAlias = tuple[NDArray[np.signedinteger], list[Any]]
+Factorized: TypeAlias = tuple[NDArray[np.signedinteger], list[Any]]
 """A number for each row, -1 where the value is missing, and the values that the numbers point to."""
 
 _NARROW = 1 << 16  # whole numbers that lie so near each other are counted, not sorted
@@ -50,6 +51,11 @@ def frame_of(columns: Mapping[str, Sequence[Any]]) -> Any:
         except ImportError:
             continue
     return import_module("pyarrow").table(dict(columns))
+
+
+def frame_of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    """The same from rows, each with a value for every name."""
+    return frame_of({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
 
 def narwhals() -> Any:
@@ -157,28 +163,31 @@ def with_column(frame: Frame, name: str, values: NDArray[np.float64] | NDArray[n
 # -- columns as numbers ------------------------------------------------------------------------------------------------
 
 
-def coded(column: Any) -> Coded:
+def factorize(column: Any) -> Factorized:
     """A column's values by number: an array, or a column that `columns_of` gave.
 
-    >>> coded(np.array([7, 5, 7]))
+    >>> factorize(np.array([7, 5, 7]))
     (array([1, 0, 1], dtype=int8), [5, 7])
-    >>> coded(np.array(["b", None, "a"], dtype=object))
+    >>> factorize(np.array(["b", None, "a"], dtype=object))
     (array([ 0, -1,  1], dtype=int8), ['b', 'a'])
     """
     if isinstance(column, np.ndarray):
-        return _coded_objects(column) if column.dtype == object else _coded_array(column)
+        return _factorize_objects(column) if column.dtype == object else _factorize_array(column)
     family = column.implementation
     nw = narwhals()
     if column.null_count() == 0 and (column.dtype.is_integer() or column.dtype == nw.Boolean):
-        return _coded_array(np.asarray(column.to_numpy()))
+        return _factorize_array(np.asarray(column.to_numpy()))
     native = column.to_native()
     if family.is_polars():
-        return _coded_polars(native)
+        return _factorize_polars(native)
     if family.is_pyarrow():
-        return _coded_arrow(native)
+        return _factorize_arrow(native)
     if family.is_pandas_like():
-        return _coded_pandas(native)
-    return _coded_objects(column.to_numpy().astype(object))  # pragma: no cover  no such library is known
+        return _factorize_pandas(native)
+    return _factorize_objects(column.to_numpy().astype(object))  # pragma: no cover  no such library is known
+
+
+coded = factorize  # what model still calls it
 
 
 def _smallest(codes: NDArray[Any], count: int) -> NDArray[np.signedinteger]:
@@ -189,7 +198,7 @@ def _smallest(codes: NDArray[Any], count: int) -> NDArray[np.signedinteger]:
     return codes.astype(np.int64, copy=False)
 
 
-def _coded_array(column: NDArray[Any]) -> Coded:
+def _factorize_array(column: NDArray[Any]) -> Factorized:
     if column.dtype == bool:
         return column.view(np.int8), [False, True]
     if column.dtype.kind in "iu" and column.size:
@@ -207,7 +216,7 @@ def _coded_array(column: NDArray[Any]) -> Coded:
     return _without_missing(_smallest(codes, values.size), values.tolist())
 
 
-def _coded_objects(column: NDArray[Any]) -> Coded:
+def _factorize_objects(column: NDArray[Any]) -> Factorized:
     table: dict[Any, int] = {}
     try:
         codes = np.fromiter((table.setdefault(value, len(table)) for value in column), np.int64, column.size)
@@ -217,7 +226,7 @@ def _coded_objects(column: NDArray[Any]) -> Coded:
     return _without_missing(_smallest(codes, len(table)), list(table))
 
 
-def _without_missing(codes: NDArray[np.signedinteger], values: list[Any]) -> Coded:
+def _without_missing(codes: NDArray[np.signedinteger], values: list[Any]) -> Factorized:
     """-1 for rows whose value is none, such as a NaN among the values."""
     kept = np.array([not is_missing(value) for value in values], dtype=bool)
     if kept.all():
@@ -234,14 +243,14 @@ def is_missing(value: object) -> bool:
         return True
 
 
-def _coded_pandas(column: Any) -> Coded:
+def _factorize_pandas(column: Any) -> Factorized:
     if hasattr(column, "cat"):
         return column.cat.codes.to_numpy(), column.cat.categories.tolist()
     codes, values = column.factorize()
     return _without_missing(_smallest(codes, len(values)), values.tolist())
 
 
-def _coded_arrow(column: Any) -> Coded:
+def _factorize_arrow(column: Any) -> Factorized:
     arrow = import_module("pyarrow")
     encoded = column if arrow.types.is_dictionary(column.type) else column.dictionary_encode()
     whole = encoded.unify_dictionaries().combine_chunks() if hasattr(encoded, "chunks") else encoded
@@ -251,17 +260,17 @@ def _coded_arrow(column: Any) -> Coded:
     return _without_missing(_smallest(codes, len(values)), values)
 
 
-def _coded_polars(column: Any) -> Coded:
+def _factorize_polars(column: Any) -> Factorized:
     polars = import_module("polars")
     if column.dtype == polars.String:
         column = column.cast(polars.Categorical)
     if column.dtype not in (polars.Categorical, polars.Enum):
-        return _coded_objects(np.array([*column.to_list(), None], dtype=object)[:-1])
+        return _factorize_objects(np.array([*column.to_list(), None], dtype=object)[:-1])
     kinds = column.unique().drop_nulls()
     physical = column.to_physical()
     if column.null_count():
         physical = physical.cast(polars.Int64).fill_null(-1)
-    codes, numbers = _coded_array(physical.to_numpy())
+    codes, numbers = _factorize_array(physical.to_numpy())
     names = dict(zip(kinds.to_physical().to_list(), kinds.to_list(), strict=True))
     if numbers and numbers[0] == -1:
         return codes - np.int8(1), [names[number] for number in numbers[1:]]

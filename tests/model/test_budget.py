@@ -66,6 +66,25 @@ def test_keep_individual_odds(credit, slope):
     assert policy.certificate.objective == pytest.approx(CREDIT[slope], abs=1e-7)
 
 
+@pytest.mark.parametrize("family", ["linear", "cubic"])
+@pytest.mark.parametrize("middle", [8, 32])
+def test_thresholds_that_must_stay_inside_cost_no_more_than_they_have_to(family, middle):
+    """Without the promise the curve would begin below the lowest score, or end above the highest."""
+    scores = np.arange(40.0)
+    chance = 1 / (1 + np.exp(-(scores - middle) / 4))
+    joint = eo.JointDistribution.from_counts({"a": (scores, 100 * (1 - chance), 100 * chance)})
+    slope = float(family_of(family).unit_slope(0.5)) / 30
+    free = eo.fit(joint, curve=family, max_slope=slope)
+    assert not 0 <= free.curves["a"].t0 < free.curves["a"].t1 <= 39
+    policy = eo.fit(joint, curve=family, max_slope=slope, keep_individual_odds=True)
+    curve = policy.curves["a"]
+    assert all(-1e-9 <= part.t0 < part.t1 <= 39 + 1e-9 for _, part in curve.parts or ((1.0, curve),))
+    assert curve.lipschitz <= slope * (1 + 1e-9)
+    every = np.stack([eo.Curve(family, start, start + 30, 0.5)(scores) for start in np.linspace(0, 9, 91)])
+    best = (every @ chance + (1 - every) @ (1 - chance)).max() / 40
+    assert best - 1e-9 <= policy.certificate.objective <= free.certificate.objective + 1e-9
+
+
 def test_the_default_gives_up_at_most_half_a_point_for_the_least_slope(credit):
     """The least slope that allows it, by bisection against an independent linear program."""
     policy = eo.fit(credit)

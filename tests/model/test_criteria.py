@@ -131,6 +131,42 @@ def test_the_smoothest_quadratic_is_the_one_without_a_kink():
     assert all(curve.p == 0.5 for curve in policy.curves.values())
 
 
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_the_gentlest_curve_may_lie_a_small_step_beside_one_half(side):
+    """On one side only, and nearer than the next p of the first look: the steeper side must not hide it."""
+    scores = np.array([5.0, 7, 8, 12, 15, 16, 21, 23])
+    negatives, positives = np.array([12, 7, 5, 4, 8, 3, 4, 1]), np.array([1, 12, 12, 8, 17, 9, 24, 21])
+    target = eo.Point(0.0438, 0.1643)
+    if side == "below":  # who changes yes for no, and up for down, has 1 - p for p
+        scores, negatives, positives = -scores[::-1], positives[::-1], negatives[::-1]
+        target = eo.Point(1 - target.tpr, 1 - target.fpr)
+    joint = eo.JointDistribution.from_counts({"a": (scores, negatives, positives)})
+    chosen = eo.fit(joint, target=target, curve="cubic").curves["a"]
+    listed = eo.solutions(joint, target=target, curve="cubic", p=np.linspace(0.45, 0.55, 101)).paths["a"]
+    slopes = [curve.lipschitz for curve in listed]
+    assert slopes[50] > min(slopes) * (1 + 1e-3)  # p = 1/2
+    assert min(slopes[0], slopes[-1]) > slopes[50]
+    assert chosen.lipschitz <= min(slopes) * (1 + 1e-6)
+
+
+def test_of_curves_that_randomize_as_few_people_the_gentlest_is_taken():
+    """The stretch of p with the fewest people is narrow here, and the slope changes by percents along it."""
+    rng = np.random.default_rng(20)
+    scores = np.unique(rng.normal(size=160).round(3))
+    chance = 1 / (1 + np.exp(-1.5 * scores))
+    joint = eo.JointDistribution.from_counts({"a": (scores, 100 * (1 - chance), 100 * chance)})
+    asked = {"target": (0.17687, 0.6132), "curve": "linear"}
+
+    def people(curve):
+        return int(((curve(scores) > 0) & (curve(scores) < 1)).sum())  # 100 of them have each score
+
+    chosen = eo.fit(joint, criterion="fewest_randomized", **asked).curves["a"]
+    listed = list(eo.solutions(joint, p=np.linspace(0.45, 0.55, 401), **asked).paths["a"])
+    fewest = min(people(curve) for curve in listed)
+    assert people(chosen) == fewest
+    assert chosen.lipschitz <= min(curve.lipschitz for curve in listed if people(curve) == fewest) * (1 + 1e-3)
+
+
 def test_negative_orientation_chooses_the_mirror_image():
     scores = np.arange(12.0)
     counts = {"a": (scores, 100 - 7 * scores, 10 + 8 * scores), "b": (scores, 80 - 6 * scores, 20 + 5 * scores)}

@@ -420,3 +420,32 @@ def test_beyond_the_hull_nobody_gets():
         for family in FAMILIES:
             with pytest.raises(eo.UnreachableError):
                 eo.fit(joint, target=target, curve=family)
+
+
+@pytest.mark.parametrize("family", CONTINUOUS)
+@pytest.mark.parametrize("slope", [math.inf, 1.5])
+def test_a_mix_keeps_its_thresholds_inside_the_scores(family, slope):
+    joint = _dented("in the middle")
+    (member,) = joint.members
+    target = (0.32, 0.62)
+    assert single_curve_misses(member, family, target, slope) > 0.02
+    policy = eo.fit(joint, target=target, curve=family, max_slope=slope, keep_individual_odds=True)
+    _meets(policy, joint, target, slope)
+    _is_of_its_family(policy, joint, family)
+    curve = policy.curves["a"]
+    assert len(curve.parts) == 2
+    assert all(1 - 1e-9 <= part.t0 < part.t1 <= 4 + 1e-9 for _, part in curve.parts)
+
+
+@pytest.mark.parametrize("orientation", ["positive", "negative"])
+def test_an_optimal_curve_that_would_have_to_be_steeper_is_refused(orientation):
+    """Odds that are cut down to the budget no longer meet the point."""
+    negatives, positives = DENTS["in the middle"]
+    sign = 1 if orientation == "positive" else -1
+    counts = {"a": (sign * np.arange(1.0, 5.0), negatives, positives)}
+    joint = eo.JointDistribution.from_counts(counts, orientation=orientation)
+    asked = {"target": (0.32, 0.62), "curve": "optimal"}
+    (least,) = eo.fit(joint, **asked).certificate.slopes
+    assert eo.fit(joint, max_slope=1.001 * least, **asked).certificate.residual <= 1e-9
+    with pytest.raises(eo.UnreachableError, match="Group 'a' was not found to reach"):
+        eo.fit(joint, max_slope=0.9 * least, **asked)

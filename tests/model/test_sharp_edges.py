@@ -73,7 +73,17 @@ def test_the_baselines_threshold_is_on_the_users_own_scale():
 
 
 @pytest.mark.parametrize(
-    "target", [(-0.1, 0.5), (-1e-9, 0.5), (0.1, 1.2), (0.1, 1 + 1e-9), (-0.1, -0.1), (1.5, 1.5), (math.nan, 0.5)]
+    "target",
+    [
+        (-0.1, 0.5),
+        (-1e-9, 0.5),
+        (0.1, 1.2),
+        (0.1, 1 + 1e-9),
+        (1.2, 1.0),  # the true positive rate alone would pass
+        (-0.1, -0.1),
+        (1.5, 1.5),
+        (math.nan, 0.5),
+    ],
 )
 @pytest.mark.parametrize("family", ["fixed", "linear", "optimal"])
 def test_a_target_that_is_no_pair_of_rates_is_refused(target, family):

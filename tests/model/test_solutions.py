@@ -101,6 +101,26 @@ def test_on_a_concave_roc_the_linear_curve_is_the_gentlest_of_all(fpr, share):
     assert curve.p == pytest.approx(0.5, abs=1e-3)
 
 
+@pytest.mark.parametrize("fpr", [0.05, 0.2, 0.5, 0.9])
+def test_the_proven_floor_of_the_slope_is_the_least_slope_of_all_on_a_concave_roc(fpr):
+    """Searches begin at the floor: above the least slope it would hide curves, and far below it would be of no use."""
+    scores = np.arange(40.0)
+    chance = 1 / (1 + np.exp(-(scores - 20) / 6))
+    (member,) = eo.JointDistribution.from_counts({"a": (scores, 1 - chance, chance)}).members
+    point = Point(fpr, fpr + 0.6 * (roc_of(member).height(fpr) - fpr))
+    meeting = Meeting(member, family_of("cubic"), point, "positive")
+    assert meeting.slope_floor == pytest.approx(_least_slope(member, point), rel=1e-6)
+
+
+@pytest.mark.parametrize("target", [(0.2, 0.5), (0.32, 0.66), (0.5, 0.7), (0.3, 0.35)])
+@pytest.mark.parametrize("family", ["linear", "cubic"])
+def test_the_slope_bound_of_a_dented_group_is_the_least_slope_of_all(family, target):
+    """The pooled ROC has no dents and proves less; a small table's bound is the linear program's own."""
+    joint = eo.JointDistribution.from_counts({"a": ([1, 2, 3, 4], [30, 5, 30, 5], [5, 30, 5, 30])})
+    (bound,) = eo.fit(joint, target=target, curve=family).certificate.slope_bounds
+    assert bound == pytest.approx(_least_slope(joint.members[0], Point(*target)), rel=1e-6)
+
+
 @given(reachable(), st.sampled_from(CONTINUOUS), st.floats(0.4, 0.6))
 def test_the_gentlest_is_no_steeper_than_any_other_of_the_path(case, family, p):
     joint, point = case

@@ -9,8 +9,8 @@ import pytest
 
 import evenodds as eo
 from evenodds.model.criteria import CRITERIA
+from evenodds.report.document import Bullets, Picture, Text
 from evenodds.studies import story_of
-from evenodds.uses.report.document import Bullets, Picture, Text
 
 
 @pytest.fixture(scope="module")

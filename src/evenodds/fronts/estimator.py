@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenodds.decisions.draw import draw
 from evenodds.errors import DataError, EvenoddsWarning, MissingPackageError, OptionError, one_of
 from evenodds.frames import array_of, columns_of
 from evenodds.geometry.pieces import Floats
@@ -20,7 +21,6 @@ from evenodds.model.joint import JointDistribution, Orientation
 from evenodds.model.keys import GroupLike
 from evenodds.model.options import OPTIONS
 from evenodds.model.request import TargetLike
-from evenodds.uses.draw import draw
 
 try:
     from sklearn import get_config
@@ -345,11 +345,11 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if sample_weight is not None and has_fit_parameter(own, "sample_weight"):
             return own.fit(X, y, sample_weight=sample_weight, **fit_params)
         if sample_weight is not None:
-            told = (
+            msg = (
                 f"{type(own).__name__}.fit takes no sample_weight: the weights count in the curves only. "
                 "Hint: scikit-learn's metadata routing carries them into a pipeline."
             )
-            warnings.warn(told, EvenoddsWarning, stacklevel=3)
+            warnings.warn(msg, EvenoddsWarning, stacklevel=3)
         return own.fit(X, y, **fit_params)
 
     def _scores(self, X: Any) -> Floats:  # noqa: N803

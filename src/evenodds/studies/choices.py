@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evenodds.evaluation.frontier import frontier
+from evenodds.evaluation.metrics import metrics_of
 from evenodds.model.criteria import WHEN_TO_USE
 from evenodds.model.fit import fitted_curves
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
 from evenodds.progress import tracked
-from evenodds.uses.frontier import frontier
-from evenodds.uses.metrics import metrics_of
 
 __all__ = ["Budget", "Choice", "budgets", "choices"]
 
@@ -41,18 +41,18 @@ class Choice:
 
 def budgets(joint: JointDistribution, slopes: Sequence[float]) -> tuple[Budget, ...]:
     """What each slope budget costs."""
-    found = frontier(joint, max_slopes=slopes)
-    return tuple(map(Budget, found.max_slopes, found.objectives, found.losses))
+    price = frontier(joint, max_slopes=slopes)
+    return tuple(map(Budget, price.max_slopes, price.objectives, price.losses))
 
 
 def choices(joint: JointDistribution, policy: Policy) -> tuple[Choice, ...]:
     """Every criterion for cubic curves through a policy's point, which all of them meet exactly."""
-    made = []
+    rows = []
     for criterion, when in tracked(list(WHEN_TO_USE.items()), "Comparing criteria"):
         asked = {"curve": "cubic", "criterion": criterion, "target": policy.certificate.target}
         curves = dict(zip(joint.groups, fitted_curves(joint, asked), strict=True))
         measured = metrics_of(curves, joint, joint.score_range)
-        made.append(
+        rows.append(
             Choice(
                 criterion,
                 max(g.lipschitz for g in measured.by_group),
@@ -63,4 +63,4 @@ def choices(joint: JointDistribution, policy: Policy) -> tuple[Choice, ...]:
                 when,
             )
         )
-    return tuple(made)
+    return tuple(rows)

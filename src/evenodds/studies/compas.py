@@ -7,34 +7,21 @@ the published curves are shown for what can be checked without data, their slope
 
 from __future__ import annotations
 
-import csv
 import math
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 from typing import Any, ClassVar
 
 from evenodds import datasets
+from evenodds.evaluation.metrics import metrics
 from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit, solutions
 from evenodds.model.policy import Policy
+from evenodds.pictures.figures import Figure, families_figure, solutions_figure
 from evenodds.studies.choices import Budget, Choice, budgets, choices
-from evenodds.uses.audit import audit
-from evenodds.uses.figures import (
-    Figure,
-    audit_figure,
-    curves_figure,
-    densities_figure,
-    families_figure,
-    frontier_figure,
-    roc_figure,
-    score_rates_figure,
-    solutions_figure,
-)
-from evenodds.uses.frontier import frontier
-from evenodds.uses.metrics import metrics
+from evenodds.studies.study import figures_of, published_curves
 
 __all__ = ["CompasStudy", "PublishedCurve", "Result", "compas"]
 
@@ -118,17 +105,14 @@ class CompasStudy:
         point = self.policy.certificate.target
         assert point is not None  # noqa: S101 equalised odds
         fixed = fit(joint, curve="fixed", target=point)
-        found = solutions(joint, target=point, curve="linear")
-        return {
-            "roc": roc_figure(joint, self.policy),
-            "curves": curves_figure(self.policy, joint=joint, against={"fixed": fixed}),
-            **{f"families_{_slug(key)}": self._families(key, joint.score_range) for key in joint.groups},
-            "solutions": solutions_figure(found, group, chosen=self.policy.curves[group], joint=joint),
-            "frontier": frontier_figure(frontier(joint), chosen=self.policy, people=joint.total),
-            "score_rates": score_rates_figure(joint),
-            "densities": densities_figure(joint, self.policy),
-            "audit": audit_figure(audit(self.policy, joint)),
-        }
+        paths = solutions(joint, target=point, curve="linear")
+        more = {f"families_{_slug(key)}": self._families(key, joint.score_range) for key in joint.groups}
+        more["solutions"] = solutions_figure(paths, group, chosen=self.policy.curves[group], joint=joint)
+        return figures_of(self.policy, joint, more, {"fixed": fixed})
+
+    def as_json(self) -> dict[str, Any]:
+        """The tables and the time they took, as plain data."""
+        return {**self.tables, "seconds": self.seconds}
 
     def _families(self, group: str, score_range: tuple[float, float]) -> Figure:
         """All families for one group, as in the paper, but on the true records."""
@@ -176,7 +160,7 @@ def compas() -> CompasStudy:
     return CompasStudy(
         linear,
         {member.key: member.base_rate for member in joint.members},
-        tuple(_published(row) for row in _read()),
+        tuple(_published(*row) for row in published_curves("compas_published.csv", _UNROUNDED_P)),
         tuple(results),
         budgets(joint, _SLOPES),
         choices(joint, linear),
@@ -184,15 +168,9 @@ def compas() -> CompasStudy:
     )
 
 
-def _read() -> list[dict[str, str]]:
-    with (files(__package__) / "compas_published.csv").open(encoding="utf-8") as table:
-        return list(csv.DictReader(table))
-
-
-def _published(printed: dict[str, str]) -> PublishedCurve:
-    family, group = printed["curve"], printed["group"]
-    p = _UNROUNDED_P.get((family, group), float(printed["p"]))
-    curve = Curve(family, float(printed["t0"]), float(printed["t1"]), p)
-    slope = printed["lipschitz"]
-    note = _NOTES.get((family, group), "")
-    return PublishedCurve(family, group, curve.t0, curve.t1, p, float(slope) if slope else None, curve.lipschitz, note)
+def _published(curve: Curve, printed: Mapping[str, str]) -> PublishedCurve:
+    group, slope = printed["group"], printed["lipschitz"]
+    note = _NOTES.get((curve.family, group), "")
+    return PublishedCurve(
+        curve.family, group, curve.t0, curve.t1, curve.p, float(slope) if slope else None, curve.lipschitz, note
+    )

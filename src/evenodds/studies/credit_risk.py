@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.resources import files
 from typing import Any, ClassVar
 
 import numpy as np
 
 from evenodds import datasets
+from evenodds.evaluation.metrics import IndividualOdds, individual_odds
 from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit, solutions
@@ -20,21 +19,9 @@ from evenodds.model.joint import Group
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.roc import Point
 from evenodds.model.target import Baseline, baseline
+from evenodds.pictures.figures import Figure, curves_figure, families_figure, solutions_figure
 from evenodds.studies.choices import Budget, Choice, budgets, choices
-from evenodds.uses.audit import audit
-from evenodds.uses.figures import (
-    Figure,
-    audit_figure,
-    curves_figure,
-    densities_figure,
-    families_figure,
-    frontier_figure,
-    roc_figure,
-    score_rates_figure,
-    solutions_figure,
-)
-from evenodds.uses.frontier import frontier
-from evenodds.uses.metrics import IndividualOdds, individual_odds
+from evenodds.studies.study import figures_of, published_curves
 
 __all__ = ["Applicant", "CreditRiskStudy", "Row", "credit_risk"]
 
@@ -125,21 +112,14 @@ class CreditRiskStudy:
         """The study's figures, as data."""
         joint = datasets.credit_risk()
         exact = fit(joint, target=self.target)
-        return {
-            "roc": roc_figure(joint, self.policy),
-            "curves": curves_figure(self.policy, joint=joint),
-            "curves_at_the_papers_target": curves_figure(
-                exact, joint=joint, against={"fixed": fit(joint, curve="fixed", target=self.target)}
-            ),
+        fixed = fit(joint, curve="fixed", target=self.target)
+        paths = solutions(joint, target=self.target, curve="linear")
+        more = {
+            "curves_at_the_papers_target": curves_figure(exact, joint=joint, against={"fixed": fixed}),
             **{f"families_{group}": self._families(group, joint.score_range) for group in ("white", "black", "asian")},
-            "solutions": solutions_figure(
-                solutions(joint, target=self.target, curve="linear"), "white", chosen=exact.curves["white"], joint=joint
-            ),
-            "frontier": frontier_figure(frontier(joint), chosen=self.policy, people=joint.total),
-            "score_rates": score_rates_figure(joint),
-            "densities": densities_figure(joint, self.policy),
-            "audit": audit_figure(audit(self.policy, joint)),
+            "solutions": solutions_figure(paths, "white", chosen=exact.curves["white"], joint=joint),
         }
+        return figures_of(self.policy, joint, more)
 
     def _families(self, group: str, score_range: tuple[float, float]) -> Figure:
         """All families for one group, as in the paper, but exact and the gentlest."""
@@ -176,7 +156,10 @@ def credit_risk() -> CreditRiskStudy:
     joint = datasets.credit_risk()
     members = {member.key: member for member in joint.members}
     base = baseline(joint)
-    published = tuple(_published(row, members, base.point) for row in _read())
+    published = tuple(
+        _published(curve, row, members[row["group"]], base.point)
+        for curve, row in published_curves("credit_risk_published.csv", _UNROUNDED_P)
+    )
     printed = {(row.curve, row.group): row.printed_lipschitz for row in published}
     policies = {family: fit(joint, curve=family, target=base.point) for family in PUBLISHED}
     exact = tuple(
@@ -214,19 +197,11 @@ def _applicant(
     )
 
 
-def _read() -> list[dict[str, str]]:
-    with (files(__package__) / "credit_risk_published.csv").open(encoding="utf-8") as table:
-        return list(csv.DictReader(table))
-
-
-def _published(printed: dict[str, str], members: dict[str, Group], target: Point) -> Row:
-    family, group = printed["curve"], printed["group"]
-    p = _UNROUNDED_P.get((family, group), float(printed["p"]))
-    curve = Curve(family, float(printed["t0"]), float(printed["t1"]), p)
+def _published(curve: Curve, printed: Mapping[str, str], member: Group, target: Point) -> Row:
     # The paper leaves out the baseline group; its figures are in percent and in units of 1e-4.
     accuracy, odds, slope = (printed[name] for name in ("accuracy_percent", "equalized_odds_1e-4", "lipschitz"))
     return replace(
-        _row(curve, members[group], target),
+        _row(curve, member, target),
         printed_accuracy=float(accuracy) / 100 if accuracy else None,
         printed_equalized_odds=float(odds) * 1e-4 if odds else None,
         printed_lipschitz=float(slope) if slope else None,

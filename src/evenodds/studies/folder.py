@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from evenodds.errors import EvenoddsWarning, MissingPackageError
+from evenodds.pictures.figures import Figure
 from evenodds.progress import tracked
+from evenodds.report.html import html_of
 from evenodds.studies.stories import Study, document_of_study
-from evenodds.uses.figures import Figure
-from evenodds.uses.plot import draw_figure
-from evenodds.uses.report.html import html_of
-from evenodds.uses.svg import svg_of
 
 __all__ = ["write_study"]
 
@@ -32,7 +30,7 @@ def write_study(study: Study, folder: str | PathLike[str]) -> list[Path]:
     figures = study.figures
     files = {f"{name}.csv": _csv(rows) for name, rows in study.tables.items()}
     files["report.html"] = html_of(document_of_study(study, figures)).encode()
-    files |= {f"{name}.svg": svg_of(figure, name=name).encode() for name, figure in figures.items()}
+    files |= {f"{name}.svg": figure.svg(name=name).encode() for name, figure in figures.items()}
     try:
         files |= {f"{name}.png": _png(figure) for name, figure in tracked(list(figures.items()), "Drawing")}
     except MissingPackageError:
@@ -57,5 +55,5 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 def _png(figure: Figure) -> bytes:
     stream = io.BytesIO()
-    draw_figure(figure).figure.savefig(stream, format="png", dpi=_DOTS_PER_INCH)
+    figure.plot().figure.savefig(stream, format="png", dpi=_DOTS_PER_INCH)
     return stream.getvalue()

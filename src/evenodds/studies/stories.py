@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from evenodds import datasets
-from evenodds.studies.choices import Budget, Choice
-from evenodds.studies.compas import CompasStudy
-from evenodds.studies.credit_risk import CreditRiskStudy, Row
-from evenodds.uses.figures import Figure
-from evenodds.uses.report.contents import policy_sections
-from evenodds.uses.report.document import (
+from evenodds.pictures.figures import Figure
+from evenodds.report.contents import policy_sections
+from evenodds.report.document import (
     Block,
     Bullets,
     Cell,
@@ -24,7 +21,10 @@ from evenodds.uses.report.document import (
     Text,
     table_of,
 )
-from evenodds.uses.report.subject import Subject
+from evenodds.report.subject import Subject
+from evenodds.studies.choices import Budget, Choice
+from evenodds.studies.compas import CompasStudy
+from evenodds.studies.credit_risk import CreditRiskStudy, Row
 
 __all__ = ["Study", "document_of_study", "story_of"]
 
@@ -55,6 +55,10 @@ _CORRECTIONS = (
     "The change of equalised odds that is given as -0.000634 is -0.0000634.",
     "The equalised odds of the groups' own best thresholds are 0.317, where 0.28 is printed.",
 )
+_AT_THE_TARGET = {
+    "curves_at_the_papers_target": "Linear curves; dashed, the coin flips that they replace.",
+    "solutions": "Every linear curve through the target for one group, and the gentlest.",
+}
 
 
 def story_of(study: Study, figures: Figures | None = None) -> tuple[Section, ...]:
@@ -90,12 +94,7 @@ def _credit_risk(study: CreditRiskStudy, figures: Figures) -> tuple[Section, ...
         f"{base.threshold:g}: its L_R is infinite, and it can be given no odds between 0 and 1."
     )
     return (
-        Section(
-            "The target",
-            (
-                Text(target),
-            ),
-        ),
+        Section("The target", (Text(target),)),
         Section(
             "The published curves",
             (
@@ -111,10 +110,7 @@ def _credit_risk(study: CreditRiskStudy, figures: Figures) -> tuple[Section, ...
                 _exact(study.exact),
                 Text(hard),
                 *_families(figures, "Every family reaches the same rates; they differ in how gently."),
-                *_pictures(figures, {
-                    "curves_at_the_papers_target": "Linear curves; dashed, the coin flips that they replace.",
-                    "solutions": "Every linear curve through the target for one group, and the gentlest.",
-                }),
+                *_pictures(figures, _AT_THE_TARGET),
             ),
         ),
         Section(
@@ -127,7 +123,7 @@ def _credit_risk(study: CreditRiskStudy, figures: Figures) -> tuple[Section, ...
         _introduction(study),
         _budgets(study.budgets),
         _criteria(study.criteria),
-    )  # fmt: skip
+    )
 
 
 def _published(rows: Sequence[Row]) -> Table:
@@ -224,14 +220,9 @@ def _compas(study: CompasStudy, figures: Figures) -> tuple[Section, ...]:
         [{k: v for k, v in _cells(row).items() if k != "at_t0"} for row in study.results],
         kinds,
     )
+    each = "Each family at the point that is best for it, at the same price in accuracy."
     return (
-        Section(
-            "What the paper's table holds",
-            (
-                Text(truth),
-                rates,
-            ),
-        ),
+        Section("What the paper's table holds", (Text(truth), rates)),
         Section(
             "The published curves",
             (
@@ -239,16 +230,10 @@ def _compas(study: CompasStudy, figures: Figures) -> tuple[Section, ...]:
                 table_of("Largest slopes", slopes, {"L_R printed": "slope", "L_R recomputed": "slope"}),
             ),
         ),
-        Section(
-            "Results on the true records",
-            (
-                results,
-                *_families(figures, "Each family at the point that is best for it, at the same price in accuracy."),
-            ),
-        ),
+        Section("Results on the true records", (results, *_families(figures, each))),
         _budgets(study.budgets),
         _criteria(study.criteria),
-    )  # fmt: skip
+    )
 
 
 # -- both --------------------------------------------------------------------------------------------------------------

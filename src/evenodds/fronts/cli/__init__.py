@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -58,8 +59,8 @@ def fit(*, output: str | None, report: str | None, as_json: bool, **given: Any) 
 
     check_outputs({"-o": output, "--report": report}, given["data"])
     if report:
-        from evenodds.uses.report import format_of, rendered
-        from evenodds.uses.report import report as reported
+        from evenodds.report import format_of, rendered
+        from evenodds.report import report as reported
 
         kind = format_of(report, None)  # refused before the work is done
     settings = options.fit_settings(given)
@@ -94,21 +95,21 @@ def frontier(*, max_slopes: str | None, as_json: bool, **given: Any) -> None:
     Example:
       evenodds frontier past.csv --score points --group race --label repaid --max-slopes 0.05,0.1,0.5,inf
     """
+    from evenodds.evaluation.frontier import frontier as priced
     from evenodds.fronts.cli.tables import print_json, print_table
-    from evenodds.uses.frontier import frontier as priced
-    from evenodds.uses.report.document import table_of
+    from evenodds.report.document import table_of
 
     slopes = None if max_slopes is None else _numbers("--max-slopes", max_slopes)
     joint = options.joint_of(given, orientation=given["orientation"])
-    found = priced(joint, max_slopes=slopes, **options.goal_settings(given))
+    price = priced(joint, max_slopes=slopes, **options.goal_settings(given))
     rows = [
-        {"max_slope": slope, found.objective_name: value, "loss": loss}
-        for slope, value, loss in zip(found.max_slopes, found.objectives, found.losses, strict=True)
+        {"max_slope": slope, price.objective_name: value, "loss": loss}
+        for slope, value, loss in zip(price.max_slopes, price.objectives, price.losses, strict=True)
     ]
     if as_json:
         print_json(rows)
     else:
-        print_table(table_of(f"{found.objective_name} against the largest slope", rows))
+        print_table(table_of(f"{price.objective_name} against the largest slope", rows))
 
 
 def _numbers(name: str, text: str) -> list[float]:
@@ -138,19 +139,19 @@ def audit(
     Example:
       evenodds audit policy.json fresh.csv --score points --group race --label repaid --tolerance 0.05
     """
+    from evenodds.evaluation.audit import audit as audited
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
-    from evenodds.uses.audit import audit as audited
 
     read = Policy.load(policy)
     joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
-    found = audited(read, joint, confidence=confidence, before=before)
-    verdict = None if tolerance is None else found.passed(tolerance=tolerance)
+    measured = audited(read, joint, confidence=confidence, before=before)
+    verdict = None if tolerance is None else measured.passed(tolerance=tolerance)
     if as_json:
         said = None if verdict is None else {"outcome": str(verdict), "reasons": list(verdict.reasons)}
-        print_json({"verdict": said, "confidence": confidence, "figures": found.rows()})
+        print_json({"verdict": said, "confidence": confidence, "figures": measured.rows()})
     else:
-        click.echo(str(found))
+        click.echo(str(measured))
         if verdict is not None:
             click.echo(f"Verdict: {verdict}. {' '.join(verdict.reasons)}")
     if verdict == "fail":
@@ -184,9 +185,9 @@ def report(
     from evenodds.fronts.cli.outputs import check_outputs, placed
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
-    from evenodds.uses.report import format_of, rendered
-    from evenodds.uses.report import report as reported
-    from evenodds.uses.report.document import plain
+    from evenodds.report import format_of, rendered
+    from evenodds.report import report as reported
+    from evenodds.report.document import plain
 
     check_outputs({"-o": output}, policy, given["data"])
     kind = "html" if output == "-" and report_format is None else format_of(output, report_format)
@@ -228,17 +229,17 @@ def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], a
     """
     from dataclasses import asdict
 
+    from evenodds.evaluation.explain import explain as explained
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
-    from evenodds.uses.explain import explain as explained
 
     read = Policy.load(policy)
     known = group if group in read.groups else ", ".join(part.strip() for part in group.split(","))
-    found = explained(read, score=score, group=known, odds=odds)
+    explanation = explained(read, score=score, group=known, odds=odds)
     if as_json:
-        print_json({name: value for name, value in asdict(found).items() if value is not None})
+        print_json({name: value for name, value in asdict(explanation).items() if value is not None})
     else:
-        click.echo(str(found))
+        click.echo(str(explanation))
 
 
 @commands.command()
@@ -263,9 +264,9 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     Example:
       evenodds apply policy.json new.csv --score points --group race -o odds.csv
     """
+    from evenodds.decisions.apply import apply as applied
     from evenodds.fronts.cli.outputs import check_outputs
     from evenodds.model.policy import Policy
-    from evenodds.uses.apply import apply as applied
 
     check_outputs({"-o": output}, policy)
     read = Policy.load(policy)
@@ -301,9 +302,9 @@ def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **
     """
     from pathlib import Path
 
+    from evenodds.decisions.decide import decide as decided
     from evenodds.fronts.cli.outputs import check_outputs
     from evenodds.model.policy import Policy
-    from evenodds.uses.decide import decide as decided
 
     check_outputs({"-o": output}, policy, key_file)
     read, key = Policy.load(policy), Path(key_file).read_text(encoding="ascii", errors="replace").strip()
@@ -336,10 +337,10 @@ def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *,
             if also:
                 people[also] = table[also]
             with rows_from(rows + 1, source.name):
-                found = treated(type(table).from_pydict(people), score, groups)
+                results = treated(type(table).from_pydict(people), score, groups)
             whole = table
             for name in new:
-                whole = whole.append_column(name, found[name])
+                whole = whole.append_column(name, results[name])
             if writer is None:
                 writer = stack.enter_context(sink(output, whole.schema, given["file_format"], given["delimiter"]))
             writer.write_table(whole)
@@ -379,12 +380,9 @@ def credit(*, output: str | None, as_json: bool) -> None:
     Example:
       evenodds study credit -o credit-study
     """
-    from evenodds.fronts.cli.outputs import check_folder
-    from evenodds.studies import credit_risk
+    from evenodds.studies import credit_risk as recomputed
 
-    check_folder(output)
-    result = credit_risk()
-    _tell_study(result, result.as_json() if as_json else None, output)
+    _tell_study(recomputed, output, as_json=as_json)
 
 
 @study.command()
@@ -397,24 +395,24 @@ def compas(*, output: str | None, as_json: bool) -> None:
     Example:
       evenodds study compas -o compas-study
     """
-    from evenodds.fronts.cli.outputs import check_folder
     from evenodds.studies import compas as recomputed
 
-    check_folder(output)
-    result = recomputed()
-    _tell_study(result, {**result.tables, "seconds": result.seconds} if as_json else None, output)
+    _tell_study(recomputed, output, as_json=as_json)
 
 
-def _tell_study(result: Any, plain: Any, folder: str | None) -> None:
-    """Print a study, as JSON if its plain data are given, and write its folder if one is."""
+def _tell_study(recomputed: Callable[[], Any], folder: str | None, *, as_json: bool) -> None:
+    """Print a study, and write its folder if one is given."""
+    from evenodds.fronts.cli.outputs import check_folder
     from evenodds.fronts.cli.tables import print_json, print_sections
     from evenodds.studies import story_of, write_study
 
+    check_folder(folder)
+    result = recomputed()
     if folder is not None:  # first, since whoever reads what is printed may have enough of it
         written = write_study(result, folder)
         click.echo(f"{len(written)} files written to {folder}; report.html has it all.", err=True)
-    if plain is not None:
-        print_json(plain)
+    if as_json:
+        print_json(result.as_json())
     else:
         print_sections(story_of(result))
         click.echo(f"Computed in {result.seconds:.2f} s.")

@@ -108,10 +108,10 @@ def _told(table: pa.Table | pa.ArrowInvalid, before: int) -> pa.Table:
     """The rows, or an error in our words that counts those before them."""
     if isinstance(table, pa.Table):
         return table
-    found = _COLUMNS.search(str(table))
-    if found is None:
+    match = _COLUMNS.search(str(table))
+    if match is None:
         raise table
-    row, expected, got = (int(number) for number in found.groups()[:3])
-    hint = f" {_OPEN_QUOTE}" if found[4].count('"') % 2 else ""
+    row, expected, got = (int(number) for number in match.groups()[:3])
+    hint = f" {_OPEN_QUOTE}" if match[4].count('"') % 2 else ""
     msg = f"row {before + row} has {got} column{'s' * (got > 1)}, and {expected} are expected.{hint}"
     raise csv.Error(msg)

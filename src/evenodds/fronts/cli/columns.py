@@ -28,7 +28,7 @@ def rows_from(first: int, where: str) -> Iterator[None]:
     try:
         yield
     except EvenoddsError as error:
-        text = re.sub(r"\b(?:row|position) (\d+)", lambda found: f"row {int(found[1]) + first}", str(error))
+        text = re.sub(r"\b(?:row|position) (\d+)", lambda match: f"row {int(match[1]) + first}", str(error))
         for python, option in _HINTS.items():
             text = text.replace(python, option)
         msg = f"{where}: {text}"
@@ -76,8 +76,8 @@ def labels(table: pa.Table, column: str, positive_label: str | None, *, where: s
     if not pa.types.is_string(values.type):
         return values
     lowered = pc.utf8_lower(values)
-    found = set(pc.unique(lowered).to_pylist()) - {None}
-    if found <= {"true", "false"}:
+    kinds = set(pc.unique(lowered).to_pylist()) - {None}
+    if kinds <= {"true", "false"}:
         return pc.equal(lowered, "true")
     try:
         return values.cast(pa.float64())

@@ -53,8 +53,8 @@ def run(commands: Callable[[], None]) -> None:
             except BrokenPipeError:
                 raise
             except (EvenoddsError, OSError) as error:
-                told = _of_the_system(error) if isinstance(error, OSError) else str(error)
-                click.echo(f"evenodds: {' '.join(told.split())}", err=True)  # one line, whatever names have in them
+                words = _of_the_system(error) if isinstance(error, OSError) else str(error)
+                click.echo(f"evenodds: {' '.join(words.split())}", err=True)  # one line, whatever names have in them
                 sys.exit(_BAD_INPUT)
     finally:
         _let_go()

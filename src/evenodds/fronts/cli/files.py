@@ -69,11 +69,11 @@ class Source:
             if file.is_file() and not file.stat().st_size:
                 msg = f"{path} is empty."
                 raise DataError(msg)
-        found = given_format or _ENDINGS.get(Path(path).suffix.lower(), "csv" if path == "-" else "")
-        if not found:
+        file_format = given_format or _ENDINGS.get(Path(path).suffix.lower(), "csv" if path == "-" else "")
+        if not file_format:
             msg = f"The format of {path} cannot be told from its name. Hint: --format csv, parquet or arrow."
             raise OptionError(msg)
-        return cls(path, found, _delimiter(path, delimiter))
+        return cls(path, file_format, _delimiter(path, delimiter))
 
     @property
     def name(self) -> str:
@@ -121,8 +121,8 @@ class Source:
                 raise
             refused = reason.errno if isinstance(reason, OSError) else None
             first = os.strerror(refused) if refused else str(reason).splitlines()[0]
-            told = next((words for found, words in _PLAINLY.items() if found in first), first)
-            msg = f"{self.name} cannot be read as {self.format}: {told}"
+            trouble = next((words for sign, words in _PLAINLY.items() if sign in first), first)
+            msg = f"{self.name} cannot be read as {self.format}: {trouble}"
             raise DataError(msg) from None
 
     def table(self, needed: Sequence[str]) -> pa.Table:
@@ -216,11 +216,11 @@ class Source:
 
 
 def _delimiter(path: str, given: str | None) -> str:
-    found = {"\\t": "\t"}.get(given or "", given) or ("\t" if path.lower().endswith(".tsv") else ",")
-    if len(found) != 1 or not found.isascii() or found in '"\r\n':
+    mark = {"\\t": "\t"}.get(given or "", given) or ("\t" if path.lower().endswith(".tsv") else ",")
+    if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
         msg = f"--delimiter {given!r} is not allowed. Allowed: one character, such as ; or \\t for a tab."
         raise OptionError(msg)
-    return found
+    return mark
 
 
 def _is_not_text(value: bytes) -> bool:
@@ -237,29 +237,29 @@ def sink(path: str, schema: pa.Schema, given_format: str | None, delimiter: str 
 
     What is read may be what is written: a file takes its place when it is whole.
     """
-    found = _ENDINGS.get(Path(path).suffix.lower()) or given_format or "csv"
+    file_format = _ENDINGS.get(Path(path).suffix.lower()) or given_format or "csv"
     between = _delimiter(path, delimiter)
     try:
         if path != "-":
-            with placed(path) as part, _writer(str(part), schema, found, between) as writer:
+            with placed(path) as part, _writer(str(part), schema, file_format, between) as writer:
                 yield writer
             return
         if sys.stdout is None:
             msg = "Standard output is closed. Hint: -o writes to a file."
             raise DataError(msg)
-        with _writer(sys.stdout.buffer, schema, found, between) as writer:
+        with _writer(sys.stdout.buffer, schema, file_format, between) as writer:
             yield writer
     except pa.ArrowException as reason:
-        msg = f"{path} cannot be written as {found}: {str(reason).splitlines()[0]}"
+        msg = f"{path} cannot be written as {file_format}: {str(reason).splitlines()[0]}"
         raise DataError(msg) from None
 
 
-def _writer(target: Any, schema: pa.Schema, found: str, delimiter: str) -> Any:
-    if found == "csv":
+def _writer(target: Any, schema: pa.Schema, file_format: str, delimiter: str) -> Any:
+    if file_format == "csv":
         return pa.csv.CSVWriter(
             target, schema, write_options=pa.csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
         )
-    if found == "parquet":
+    if file_format == "parquet":
         from pyarrow import parquet  # noqa: PLC0415 heavy
 
         return parquet.ParquetWriter(target, schema)

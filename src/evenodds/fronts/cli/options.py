@@ -37,7 +37,7 @@ Option = Callable[[Command], Command]
 
 def _together(*options: Option) -> Option:
     """Several options as one decorator, listed in help in this order."""
-    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
 def _words(where: str) -> Any:

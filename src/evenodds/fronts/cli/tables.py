@@ -13,8 +13,8 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-from evenodds.uses.report.document import Bullets, Section, Text, shown
-from evenodds.uses.report.document import Table as Rows
+from evenodds.report.document import Bullets, Section, Text, shown
+from evenodds.report.document import Table as Rows
 
 __all__ = ["print_json", "print_sections", "print_table"]
 

@@ -1,0 +1,205 @@
+"""The odds of a whole data frame: by group code for frames in memory, as one expression for engines beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import and_, or_
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.errors import DataError, OptionError, UnknownGroupError, one_of
+from evenodds.frames import Frame, array_of, constant, is_lazy, narwhals, opened, with_column
+from evenodds.geometry.pieces import Pieces
+from evenodds.model.cells import check_group_kinds, check_numeric, names_of, plain
+from evenodds.model.columns import floats_of
+from evenodds.model.keys import MISSING, UNKNOWN, Codes, key_of, located, parts_of
+from evenodds.model.policy import Policy, check_policy
+
+__all__ = ["apply"]
+
+_ROWS = 5  # that are shown of those that cannot be used
+
+
+def apply(
+    policy: Policy,
+    frame: Any,
+    *,
+    score: str,
+    group: str | Sequence[str],
+    into: str = "odds",
+    on_invalid: Literal["raise", "null"] | None = None,
+) -> Any:
+    """Give each row of a data frame its odds of a yes.
+
+    Parameters
+    ----------
+    policy : Policy
+    frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
+        It is not changed; its rows and its index keep their order.
+    score, group : str
+        Names of columns; group may be several, as for `JointDistribution.from_frame`.
+    into : str
+        The name of the new column.
+    on_invalid : "raise" or "null"
+        What to do about a score that is missing, NaN or infinite, and a group that is missing or not known: an error
+        that counts and shows them, or a missing value as odds. Frames in memory raise unless told otherwise; lazy
+        ones cannot look at their rows beforehand, and give missing values.
+
+    Returns
+    -------
+    A frame of the same kind with one column more; lazy if the frame was.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import evenodds as eo
+    >>> policy = eo.fit(eo.datasets.credit_risk())
+    >>> people = pd.DataFrame({"points": [25, 49.5, 25], "race": ["white", "white", "black"]})
+    >>> eo.apply(policy, people, score="points", group="race").round(3)
+       points   race   odds
+    0    25.0  white  0.359
+    1    49.5  white  0.934
+    2    25.0  black  1.000
+    """
+    check_policy(policy)
+    groups = names_of(group)
+    table = opened(frame, (score, *groups))
+    check_group_kinds(table, groups)
+    check_numeric(table, "score", score)
+    if _is_taken(table, into):
+        msg = f"The frame has a column {into!r} already. Hint: into= takes another name."
+        raise OptionError(msg)
+    if on_invalid is not None:
+        one_of("on_invalid", on_invalid, ("raise", "null"))
+    if is_lazy(table):
+        if on_invalid == "raise":
+            msg = (
+                f"on_invalid='raise' is not possible for a lazy frame ({type(frame).__name__}): its rows are not there "
+                "yet. Hint: leave it out, and count the missing odds afterwards."
+            )
+            raise OptionError(msg)
+        return table.with_columns(_expression(policy, table, score, groups).alias(into)).to_native()
+    native = table.to_native()
+    scores = floats_of(f"score column {score!r}", array_of(native[score]))
+    codes = located([native[name] for name in groups], policy.groups)
+    odds = policy.odds_or_nan(scores, codes)
+    if on_invalid != "null":
+        _refuse_invalid(policy, odds, scores, codes, [array_of(native[name]) for name in groups])
+    return with_column(table, into, odds)
+
+
+def _is_taken(table: Frame, name: str) -> bool:
+    """Whether a column has this name already; SQL engines do not tell upper from lower case."""
+    names = table.collect_schema().names()
+    exact = not is_lazy(table) or table.implementation.is_polars() or table.implementation.is_dask()
+    return name in names if exact else name.lower() in {other.lower() for other in names}
+
+
+def _refuse_invalid(
+    policy: Policy, odds: NDArray[np.float64], scores: NDArray[Any], codes: Codes, columns: Sequence[Any]
+) -> None:
+    rows = np.flatnonzero(np.isnan(odds))
+    if not rows.size:
+        return
+    bad_scores = int((~np.isfinite(scores[rows])).sum())
+    missing, unknown = (int((codes[rows] == code).sum()) for code in (MISSING, UNKNOWN))
+    reasons = [
+        f"{count:,} with {what}"
+        for count, what in (
+            (bad_scores, "a score that is missing, NaN or infinite"),
+            (missing, "no group"),
+            (unknown, "a group that the policy does not know"),
+        )
+        if count
+    ]
+    shown = "; ".join(
+        f"row {row}: score {scores[row]:g}, group {key_of(tuple(column[row] for column in columns))!r}"
+        for row in rows[:_ROWS].tolist()
+    )
+    more = "; ..." if rows.size > _ROWS else ""
+    msg = (
+        f"{rows.size:,} of {odds.size:,} rows cannot be given odds: {', '.join(reasons)} ({shown}{more}). "
+        f"The policy knows: {policy.known}. Hint: repair these rows, or on_invalid='null' leaves their odds missing."
+    )
+    raise (UnknownGroupError if unknown else DataError)(msg)
+
+
+# -- one expression for every lazy engine ------------------------------------------------------------------------------
+
+
+def _expression(policy: Policy, frame: Frame, score: str, groups: Sequence[str]) -> Any:
+    """The odds as an expression; missing for every row that no group's condition takes.
+
+    A score that is not a finite number must be caught first: comparisons with NaN come out differently in each engine,
+    and would make a yes of it in some.
+    """
+    nw = narwhals()
+    r = nw.col(score).cast(nw.Float64)
+    branches = []
+    for key, curve in policy.curves.items():
+        named = [_is_group(frame, groups, parts) for parts in parts_of(key, len(groups))]
+        named = [condition for condition in named if condition is not None]
+        if named:
+            branches.append(nw.when(reduce(or_, named) & r.is_finite()).then(_value(frame, curve.pieces, r)))
+    return nw.coalesce(*branches) if branches else nw.lit(None, nw.Float64)
+
+
+def _is_group(frame: Frame, groups: Sequence[str], parts: Sequence[str]) -> Any:
+    """The condition that the group columns hold these values; None where their kind cannot."""
+    schema = frame.collect_schema()
+    conditions = []
+    for name, part in zip(groups, parts, strict=True):
+        values = _typed(frame, schema[name], part)
+        if not values:
+            return None
+        conditions.append(reduce(or_, [plain(frame, name) == value for value in values]))
+    return reduce(and_, conditions)
+
+
+def _typed(frame: Frame, kind: Any, part: str) -> list[Any]:
+    """The values of the column's own kind whose key is this part: one, or none, or for pandas' objects a few."""
+    nw = narwhals()
+    number, whole, truth = _read(float, part), _read(int, part), {"True": [True], "False": [False]}.get(part, [])
+    if kind == nw.Boolean:
+        return truth
+    if kind.is_numeric():
+        return whole if kind.is_integer() else number
+    if kind == nw.Object or (kind == nw.Categorical and frame.implementation.is_dask()):
+        return [part, *number, *whole, *truth]
+    return [part]
+
+
+def _read(read: Callable[[str], Any], part: str) -> list[Any]:
+    """The number that a key is the key of, if it is one and not NaN."""
+    try:
+        value = read(part)
+    except ValueError:
+        return []
+    return [value] if key_of(value) == part and value == value else []  # noqa: PLR0124
+
+
+def _value(frame: Frame, pieces: Pieces, r: Any) -> Any:
+    """The piecewise polynomial as nested choices, halved each time so that many pieces do not nest deeply."""
+    nw = narwhals()
+
+    def between(first: int, last: int) -> Any:
+        if first == last:
+            return _polynomial(frame, pieces, first, r)
+        middle = (first + last + 1) // 2
+        edge = constant(frame, float(pieces.lo[middle]))
+        below = r < edge if pieces.closed == "left" else r <= edge
+        return nw.when(below).then(between(first, middle - 1)).otherwise(between(middle, last))
+
+    return between(0, pieces.lo.size - 1)
+
+
+def _polynomial(frame: Frame, pieces: Pieces, piece: int, r: Any) -> Any:
+    """By Horner's rule, in the same order of operations as numpy's, so that every bit agrees."""
+    first, *others = [
+        constant(frame, c) for c in np.trim_zeros(pieces.coefficients[piece], "b").tolist()[::-1] or [0.0]
+    ]
+    u = (r - constant(frame, float(pieces.origin[piece]))) * constant(frame, float(pieces.rate[piece]))
+    return reduce(lambda value, coefficient: value * u + coefficient, others, first)

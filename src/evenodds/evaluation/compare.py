@@ -1,0 +1,168 @@
+"""Policies side by side: thresholds without fairness, fixed randomisation, and every curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from evenodds.errors import OptionError
+from evenodds.evaluation.metrics import metrics_of
+from evenodds.frames import frame_of_rows
+from evenodds.geometry.pieces import Floats
+from evenodds.model.curves import Curve
+from evenodds.model.families import FAMILIES, family_of
+from evenodds.model.fit import fitted_curves
+from evenodds.model.goals import Cost, Objective, objective_of
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.policy import Policy, check_policy
+from evenodds.model.request import Request
+from evenodds.model.roc import Point, roc_of
+
+__all__ = ["Compared", "Comparison", "best_threshold", "compare"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One way to decide, and what it does."""
+
+    policy: str
+    objective: float
+    equalized_odds_difference: float
+    demographic_parity_difference: float
+    largest_slope: float
+    randomized: float
+    """The share of people whose odds are neither 0 nor 1."""
+    individual_odds: bool
+    individual_odds_share: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ways to decide, side by side."""
+
+    objective_name: str
+    rows: tuple[Compared, ...]
+
+    def frame(self) -> Any:
+        """The comparison as a data frame, one row for each policy."""
+        return frame_of_rows([field.name for field in fields(Compared)], [astuple(row) for row in self.rows])
+
+
+def compare(
+    joint: JointDistribution,
+    *,
+    curves: Sequence[str] = FAMILIES,
+    constraints: str = "equalized_odds",
+    objective: str | Cost = "accuracy_score",
+    tolerance: float = 0.0,
+    max_slope: float | None = None,
+    max_loss: float | None = None,
+    policies: Mapping[str, Policy] | None = None,
+) -> Comparison:
+    """Compare one threshold for all, a threshold for each group, and fair policies of several curves.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+    curves : sequence of str
+        The families to fit. A slope budget applies to all but "fixed", whose odds jump.
+    constraints, objective, tolerance, max_slope, max_loss
+        As for `fit`.
+    policies : mapping of names to policies, optional
+        Policies that are there already, measured on the same people.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> table = eo.compare(eo.datasets.credit_risk(), curves=["fixed", "linear"])
+    >>> for row in table.rows:
+    ...     print(f"{row.policy:17} {row.objective:.4f} {row.equalized_odds_difference:.3f} {row.largest_slope:.3g}")
+    one threshold     0.8765 0.223 inf
+    group thresholds  0.8773 0.317 inf
+    fixed             0.8396 0.000 inf
+    linear            0.8346 0.000 0.106
+    """
+    check_joint(joint)
+    if isinstance(curves, str):
+        curves = [curves]
+    families = [family_of(curve, "curves") for curve in curves]
+    shared = {"constraints": constraints, "objective": objective, "tolerance": tolerance}
+    budget = {"max_slope": max_slope, "max_loss": max_loss}
+    # All is checked before the first fit.
+    requested = {f.name: shared | {"curve": f.name} | (budget if f.is_continuous else {}) for f in families}
+    for options in (shared | budget, *requested.values()):
+        Request.of(**options)
+    goal = objective_of(objective, joint)
+    rows = []
+    if not goal.is_distance:
+        rows = [
+            _row("one threshold", joint, goal, _one_threshold(joint, goal)),
+            _row("group thresholds", joint, goal, _group_thresholds(joint, goal)),
+        ]
+    rows += [_row(name, joint, goal, fitted_curves(joint, options)) for name, options in requested.items()]
+    for name, policy in _named(policies).items():
+        check_policy(policy)
+        policy.check_orientation(joint.orientation)
+        policy.check_knows(joint.groups)
+        rows.append(_row(name, joint, goal, [policy.curves[group] for group in joint.groups]))
+    return Comparison(goal.name, tuple(rows))
+
+
+def _named(policies: object) -> Mapping[str, Policy]:
+    if policies is None:
+        return {}
+    if not isinstance(policies, Mapping):
+        msg = f"policies must map names to policies, such as {{'old': policy}}; got {type(policies).__name__}."
+        raise OptionError(msg)
+    return policies
+
+
+def _threshold(joint: JointDistribution, at: float) -> Curve:
+    return Curve("fixed", at, at, 0.0, orientation=joint.orientation)
+
+
+def best_threshold(members: Sequence[Group], gains: Sequence[Floats], orientation: str) -> float:
+    """The single threshold with the greatest gain, on the user's own scale; `gains` are of a yes at each score."""
+    scores = np.unique(np.concatenate([member.scores for member in members]))
+    scores = np.append(scores, np.nextafter(scores[-1], np.inf))
+    gain = np.zeros(scores.size)
+    for member, own in zip(members, gains, strict=True):
+        gain += np.append(np.cumsum(own[::-1])[::-1], 0.0)[np.searchsorted(member.scores, scores)]
+    upward = float(scores[int(np.argmax(gain))])
+    return upward if orientation == "positive" else -upward
+
+
+def _one_threshold(joint: JointDistribution, goal: Objective) -> list[Curve]:
+    """The single threshold for everybody with the greatest gain."""
+    gains = [by @ member.shares for member, by in zip(joint.members, goal.by_rate, strict=True)]
+    return [_threshold(joint, best_threshold(joint.members, gains, joint.orientation))] * len(joint.members)
+
+
+def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve, ...]:
+    """Each group's own single threshold with the greatest gain."""
+    thresholds = []
+    sign = 1.0 if joint.orientation == "positive" else -1.0
+    for member, by in zip(joint.members, goal.by_rate, strict=True):
+        roc = roc_of(member)
+        vertex = int(np.argmax(by[0] * roc.fpr + by[1] * roc.tpr))
+        thresholds.append(_threshold(joint, sign * roc.threshold(vertex)))
+    return tuple(thresholds)
+
+
+def _row(name: str, joint: JointDistribution, goal: Objective, curves: Sequence[Curve]) -> Compared:
+    measured = metrics_of(dict(zip(joint.groups, curves, strict=True)), joint, joint.score_range)
+    points = [Point(figures.fpr, figures.tpr) for figures in measured.by_group]
+    return Compared(
+        policy=name,
+        objective=goal.reported(goal.gain(points)),
+        equalized_odds_difference=measured.equalized_odds_difference,
+        demographic_parity_difference=measured.demographic_parity_difference,
+        largest_slope=max(figures.lipschitz for figures in measured.by_group),
+        randomized=measured.randomized,
+        individual_odds=measured.individual_odds.holds,
+        individual_odds_share=measured.individual_odds.share,
+    )

@@ -1,0 +1,128 @@
+"""Whether a group's people have changed since a policy was fitted: their scores, and how many are positive."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenodds.evaluation.intervals import Estimate, Sample, critical_value, difference, mean_interval
+from evenodds.geometry.pieces import Floats
+from evenodds.model.groups import Group, effective_people
+
+__all__ = ["Drift", "drift_of"]
+
+_BINS = 10
+_FROM_NOBODY = 0.5  # people that an empty bin counts for
+
+
+@dataclass(frozen=True)
+class Drift:
+    """One group's people against those that the policy was fitted on.
+
+    `stability_index` is the population stability index over ten bins of equally many people at the fit (fewer where
+    they share scores), `kolmogorov_smirnov` the largest difference of the two distribution functions. Each comes with
+    what chance alone stays below if nothing has changed, so that both do with the audit's confidence.
+    """
+
+    group: str
+    stability_index: float
+    stability_index_by_chance: float
+    kolmogorov_smirnov: float
+    kolmogorov_smirnov_by_chance: float
+    base_rate: Estimate
+    """How much the share of positives has risen."""
+
+    @property
+    def figures(self) -> dict[str, Estimate]:
+        """Each measure with what it would be by chance, and the base rate's change with its interval."""
+        return {
+            "stability_index": Estimate(self.stability_index, 0.0, self.stability_index_by_chance),
+            "kolmogorov_smirnov": Estimate(self.kolmogorov_smirnov, 0.0, self.kolmogorov_smirnov_by_chance),
+            "base_rate": self.base_rate,
+        }
+
+    @property
+    def scores_changed(self) -> bool:
+        """Whether either measure of the scores is beyond chance."""
+        return (
+            self.stability_index > self.stability_index_by_chance
+            or self.kolmogorov_smirnov > self.kolmogorov_smirnov_by_chance
+        )
+
+    @property
+    def base_rate_changed(self) -> bool:
+        """Whether the share of positives is beyond chance."""
+        return 0.0 not in self.base_rate
+
+    @property
+    def changes(self) -> list[str]:
+        """What is beyond chance, in words."""
+        words = []
+        if self.scores_changed:
+            words.append(
+                "scores differ beyond chance "
+                f"(stability index {self.stability_index:.3f}, by chance up to {self.stability_index_by_chance:.3f}; "
+                f"Kolmogorov-Smirnov {self.kolmogorov_smirnov:.3f}, by chance up to "
+                f"{self.kolmogorov_smirnov_by_chance:.3f})"
+            )
+        if self.base_rate_changed:
+            words.append(f"the share of positives has changed by {self.base_rate}")
+        return words
+
+
+def drift_of(fresh: Group, fitted: Group, confidence: float) -> Drift:
+    """Compare one group's fresh people with those at the fit."""
+    from scipy.special import chdtri  # noqa: PLC0415 heavy
+
+    people = [_everybody(group) for group in (fresh, fitted)]
+    size = 1 / (1 / people[0][2] + 1 / people[1][2])
+    inner = np.unique(_quantiles(people[1][0], people[1][1], np.arange(1, _BINS) / _BINS))
+    shares = np.array(
+        [
+            np.bincount(np.searchsorted(inner, scores, side="left"), weights, minlength=inner.size + 1) / weights.sum()
+            for scores, weights, _ in people
+        ]
+    )
+    shares = shares[:, shares.any(axis=0)]  # a bin that nobody ever was in tells nothing
+    counted = np.maximum(shares, [[_FROM_NOBODY / number] for _, _, number in people])
+    counted /= counted.sum(axis=1, keepdims=True)
+    index = float(np.sum((counted[0] - counted[1]) * np.log(counted[0] / counted[1])))
+    bins = shares.shape[1]
+    unlikely = (1 - confidence) / 2  # two measures of one change
+    chance = float(chdtri(bins - 1, unlikely)) / size if bins > 1 else 0.0
+    critical = critical_value(confidence)
+    return Drift(
+        fresh.key,
+        index,
+        chance,
+        _largest_gap(people[0], people[1]),
+        math.sqrt(-math.log(unlikely / 2) / 2 / size),
+        difference(*(mean_interval(_base_rate(group), critical) for group in (fresh, fitted))),
+    )
+
+
+def _everybody(group: Group) -> tuple[Floats, Floats, float]:
+    """Scores in order, their weights, and how many people that is."""
+    table = group.table
+    return table.scores, table.negatives + table.positives, effective_people(group)
+
+
+def _base_rate(group: Group) -> Sample:
+    rate = group.base_rate
+    return Sample(rate, rate * (1 - rate), effective_people(group))
+
+
+def _quantiles(scores: Floats, weights: Floats, at: Floats) -> Floats:
+    sums = np.cumsum(weights)
+    return np.asarray(scores[np.minimum(np.searchsorted(sums, at * sums[-1]), scores.size - 1)])
+
+
+def _largest_gap(one: tuple[Floats, Floats, float], other: tuple[Floats, Floats, float]) -> float:
+    at = np.union1d(one[0], other[0])
+    below = [
+        np.append(0.0, np.cumsum(weights) / weights.sum())[np.searchsorted(scores, at, side="right")]
+        for scores, weights, _ in (one, other)
+    ]
+    return float(np.abs(below[0] - below[1]).max())

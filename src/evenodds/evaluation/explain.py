@@ -1,0 +1,327 @@
+"""One person's odds in words: what they are, what would change them, and who else has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from evenodds.errors import DataError, OptionError, UnreachableError
+from evenodds.geometry.roots import bracketed_root
+from evenodds.model.curves import Curve
+from evenodds.model.families import family_of
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution, check_is_joint
+from evenodds.model.keys import key_of
+from evenodds.model.policy import Policy, check_policy
+from evenodds.model.roc import Point, roc_of
+from evenodds.model.solutions import Meeting
+from evenodds.model.target import check_reach
+from evenodds.values import Frozen, number_of
+
+__all__ = ["Explanation", "Plateau", "explain", "fixed_to", "plateaus_of", "score_needed", "scores_with"]
+
+_SAME = 1e-12  # odds nearer than this are the same odds
+_NEAR = 1e-10  # what the score that is found for odds may miss them by
+_FEW = 3  # stretches of rising odds that are told one by one
+_WORTH_KNOWING = (0.5, 0.9, 1.0)  # odds that people ask the way to
+
+
+class Plateau(NamedTuple):
+    """A stretch of scores that have the same odds; `start` is the score that speaks least for a yes."""
+
+    odds: float
+    start: float
+    stop: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why somebody has these odds."""
+
+    group: str
+    score: float
+    odds: float
+    slope: float
+    """How fast the odds change with the score here, as a magnitude."""
+    with_one_more: float
+    """The odds one point nearer to a yes."""
+    needed: Mapping[float, float | None]
+    """For some odds the score in the same group that gives at least these; None where no score does."""
+    same_odds: Mapping[str, tuple[float, float] | None]
+    """The scores between which each other group has the same odds; None where it never has them."""
+    orientation: str
+    rank: float | None = None
+    """The share of the group whose score is less favourable, those with the same score counting half."""
+    fixed: Curve | None = None
+    """What fixed randomisation would give this group at the same rates."""
+    positive_share: float | None = None
+    """The share of positives among people of the group at this score, if there are any."""
+    plateaus: tuple[Plateau, ...] = ()
+    """Odds that the group has over whole stretches of scores, from no to yes; between these the odds change."""
+
+    @property
+    def fixed_odds(self) -> float | None:
+        """The odds under fixed randomisation at the same rates."""
+        return None if self.fixed is None else float(self.fixed(self.score))
+
+    def __str__(self) -> str:
+        step = "one point more" if self.orientation == "positive" else "one point less"
+        text = [f"At a score of {self.score:g} the odds of a yes in group {self.group!r} are {_percent(self.odds)}."]
+        if abs(self.with_one_more - self.odds) <= _SAME:
+            text.append(f"With {step} they would be the same.")
+        else:
+            text.append(f"With {step} they would be {_percent(self.with_one_more)} (slope here {self.slope:.4g}).")
+        if self.rank is not None:
+            text.append(f"The score is better than that of {_percent(self.rank)} of the group.")
+        if self.positive_share is not None:
+            text.append(f"Of the group's people with this score {_percent(self.positive_share)} were positive.")
+        text += self._stretches()
+        text += self._way_up()
+        text += self._elsewhere()
+        if self.fixed is not None:
+            text.append(self._without_curves())
+        return " ".join(text)
+
+    def _stretches(self) -> list[str]:
+        """Where the odds change, if that is here and there: those between have nothing to gain by a point more."""
+        # The people exactly at t0 of a fixed curve have a stretch of their own.
+        wide = [plateau for plateau in self.plateaus if not _are_neighbours(plateau.start, plateau.stop)]
+        changes = [(one.stop, other.start) for one, other in pairwise(wide)]
+        if not 1 < len(changes) <= _FEW:
+            return []
+        steps = [
+            f"jump at {start:.6g}" if _are_neighbours(start, stop) else f"rise from {start:.6g} to {stop:.6g}"
+            for start, stop in changes
+        ]
+        level = " and then ".join(_percent(plateau.odds) for plateau in wide[1:-1])
+        return [f"The group's odds {', then '.join(steps)}; between they stay at {level}."]
+
+    def _way_up(self) -> list[str]:
+        ahead = [(odds, at) for odds, at in self.needed.items() if odds > self.odds + _SAME]
+        at_most = {at: odds for odds, at in ahead if at is not None}  # of odds with one score the highest
+        reached = [f"{_percent(odds)} at {at:.6g}" for at, odds in at_most.items()]
+        sentences = [f"The group has odds of {', '.join(reached)}."] if reached else []
+        never = [_percent(odds) for odds, at in ahead if at is None]
+        return sentences + ([f"No score of the group has odds of {' or '.join(never)}."] if never else [])
+
+    def _elsewhere(self) -> list[str]:
+        places = [f"{_between(at)} in group {group!r}" for group, at in self.same_odds.items() if at is not None]
+        never = [repr(group) for group, at in self.same_odds.items() if at is None]
+        sentences = [f"The same odds are given {'; '.join(places)}."] if places else []
+        return sentences + ([f"No score gives these odds in group {', '.join(never)}."] if never else [])
+
+    def _without_curves(self) -> str:
+        assert self.fixed is not None  # noqa: S101 asked only then
+        if self.fixed.is_threshold:
+            return f"Fixed randomisation to the same rates is a threshold at {self.fixed.t0:g}, and says " + (
+                "yes." if self.fixed_odds == 1 else "no."
+            )
+        if self.fixed.is_constant:
+            return f"Fixed randomisation to the same rates gives everybody {_percent(self.fixed.p)}."
+        return (
+            f"Fixed randomisation to the same rates would give {_percent(float(self.fixed(self.score)))} here, and "
+            f"{_percent(self.fixed.p)} to all between {self.fixed.t0:g} and {self.fixed.t1:g}, however they score."
+        )
+
+
+def explain(
+    policy: Policy, *, score: float, group: object, joint: JointDistribution | None = None, odds: Sequence[float] = ()
+) -> Explanation:
+    """Explain one person's odds.
+
+    Parameters
+    ----------
+    policy : Policy
+    score : float
+    group : str, or several values
+        As for `Policy.odds`.
+    joint : JointDistribution, optional
+        People to compare with, best those of the fit: the explanation then has the person's rank in the group, and
+        what fixed randomisation to the same rates would have said, if these people's scores allow the rates.
+    odds : sequence of float
+        Odds whose score is wanted too, besides 0.5, 0.9 and 1.
+
+    Examples
+    --------
+    The paper's example, recomputed: fixed randomisation gives white applicants with 25 and with 49.5 points nearly the
+    same odds (it needs odds of their own for those at 25 to be exact), although 6.23 times as many of the former
+    default. A curve gives the latter 3.63 times the odds.
+
+    >>> import evenodds as eo
+    >>> joint = eo.datasets.credit_risk()
+    >>> policy = eo.fit(joint, target="baseline")
+    >>> low, high = (eo.explain(policy, score=score, group="white", joint=joint) for score in (25, 49.5))
+    >>> round(low.fixed_odds, 4), round(high.fixed_odds, 4)
+    (0.4768, 0.5006)
+    >>> round((1 - low.positive_share) / (1 - high.positive_share), 2)
+    6.23
+    >>> round(low.odds, 4), round(high.odds, 4), round(high.odds / low.odds, 2)
+    (0.2158, 0.7832, 3.63)
+    >>> print(high)
+    At a score of 49.5 the odds of a yes in group 'white' are 78.32 %. ...
+    """
+    check_policy(policy)
+    key = _known(policy, group)
+    own = policy.curves[key]
+    at = number_of("score", score, "a finite number")
+    asked = _odds_asked_for(odds)
+    here = float(own(at))
+    step = 1.0 if policy.orientation == "positive" else -1.0
+    explanation = Explanation(
+        group=key,
+        score=at,
+        odds=here,
+        slope=float(own.slope(at)),
+        with_one_more=float(own(at + step)),
+        needed=Frozen({wanted: score_needed(own, wanted) for wanted in sorted({*_WORTH_KNOWING, *asked})}),
+        same_odds=Frozen({other: scores_with(curve, here) for other, curve in policy.curves.items() if other != key}),
+        orientation=policy.orientation,
+        plateaus=plateaus_of(own),
+    )
+    return explanation if joint is None else _beside(explanation, policy, joint)
+
+
+def _odds_asked_for(odds: object) -> list[float]:
+    if isinstance(odds, str) or not isinstance(odds, (Sequence, np.ndarray)):
+        msg = f"odds={odds!r} is not allowed. Allowed: a sequence of numbers from 0 to 1."
+        raise OptionError(msg)
+    return [number_of("odds", wanted, "numbers from 0 to 1", low=0, high=1) for wanted in odds]
+
+
+def _known(policy: Policy, group: object) -> str:
+    key = key_of(group) if isinstance(group, (tuple, list)) else str(group)
+    if key not in policy.curves:
+        policy.odds([0.0], [key])  # raises, and says which groups are known
+    return key
+
+
+def _beside(explanation: Explanation, policy: Policy, joint: JointDistribution) -> Explanation:
+    check_is_joint(joint, "joint=")
+    policy.check_orientation(joint.orientation)
+    member = next((m for m in joint.members if m.key == explanation.group), None)
+    if member is None:
+        msg = f"joint= has nobody of group {explanation.group!r}, or only one label of it."
+        raise DataError(msg)
+    upward = explanation.score if policy.orientation == "positive" else -explanation.score
+    everybody = member.negatives + member.positives
+    first = int(np.searchsorted(member.scores, upward, side="left"))
+    last = int(np.searchsorted(member.scores, upward, side="right"))
+    rank = float(everybody[:first].sum() + everybody[first:last].sum() / 2) / member.total
+    share = float(member.positives[first] / everybody[first]) if last > first else None
+    point = policy.certificate.points[explanation.group]
+    return replace(explanation, rank=rank, fixed=fixed_to(member, point, policy), positive_share=share)
+
+
+def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:
+    """Fixed randomisation to the policy's own rates; None where these people's scores do not allow them."""
+    try:
+        check_reach(member.key, roc_of(member), point)
+    except UnreachableError:
+        return None
+    path = Meeting(member, family_of("fixed"), point, policy.orientation).single()
+    assert path is not None  # noqa: S101 a fixed curve always has one
+    return path.curve(0)
+
+
+# -- the way back from odds to scores ----------------------------------------------------------------------------------
+
+
+def score_needed(curve: Curve, odds: float) -> float | None:
+    """The least favourable score that has at least these odds; None where no score has.
+
+    >>> score_needed(Curve("linear", 20, 60, 0.5), 0.75)
+    50.0
+    """
+    sign = 1.0 if curve.orientation == "positive" else -1.0
+    if curve.is_constant:
+        return -sign * math.inf if odds <= curve.p + _SAME else None
+    held = _plateau_at(curve, odds)
+    if held is not None:
+        return held.start  # before it rounding alone may say the same
+    lo, hi = sorted((sign * curve.t0, sign * curve.t1))
+
+    room = max(1.0, hi - lo, 4 * math.ulp(lo))
+    top = float(curve(sign * (hi + room)))
+    if top < odds - _SAME:
+        return None
+    level = min(odds, top)  # rounding must not put certainty out of reach
+
+    def short(upward: float) -> float:
+        """Above 0 where the odds are too low; never 0, since of a plateau the beginning is wanted."""
+        gap = level - float(curve(sign * upward))
+        return gap if gap > 0 else -1.0
+
+    if float(curve(sign * (lo - room))) >= odds - _SAME:
+        return -sign * math.inf
+    root = bracketed_root(short, (lo - room, short(lo - room)), (hi + room, -1.0), 0.0)[1]
+    # Around 0 floating-point numbers are so dense that a search ends before it is at a threshold of 0.
+    jumps = [float(at) for at in sign * curve.pieces.breaks if np.isfinite(at) and at < root and short(float(at)) < 0]
+    return sign * min([root, *jumps])
+
+
+def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
+    """Between which scores a curve has these odds, the less favourable first; None where it never has them.
+
+    >>> scores_with(Curve("fixed", 20, 60, 0.5), 0.5), scores_with(Curve("fixed", 20, 60, 0.5), 0.7)
+    ((20.0, 60.0), None)
+    """
+    sign = 1.0 if curve.orientation == "positive" else -1.0
+    if curve.is_constant:
+        return (-sign * math.inf, sign * math.inf) if abs(curve.p - odds) <= _SAME else None
+    held = _plateau_at(curve, odds)
+    if held is not None:
+        return held.start, held.stop
+    first = score_needed(curve, odds)
+    if first is None or abs(float(curve(first)) - odds) > _NEAR:
+        return None  # the odds jump over these, or never get there
+    last = score_needed(curve, odds + _NEAR)
+    return first, sign * math.inf if last is None else last
+
+
+def plateaus_of(curve: Curve) -> tuple[Plateau, ...]:
+    """The stretches of scores over which a curve's odds stay the same, from no to yes.
+
+    >>> [(plateau.start, plateau.stop) for plateau in plateaus_of(Curve("linear", 20, 60, 0.5))]
+    [(-inf, 20.0), (60.0, inf)]
+    """
+    pieces = curve.pieces
+    levels = zip(pieces.lo.tolist(), pieces.hi.tolist(), pieces.coefficients.tolist(), strict=True)
+    flat = [(level[0], lo, hi) for lo, hi, level in levels if not any(level[1:])]
+    if curve.orientation == "negative":
+        flat = [(level, hi, lo) for level, lo, hi in reversed(flat)]
+    plateaus: list[Plateau] = []
+    for level, start, stop in flat:
+        if plateaus and plateaus[-1].stop == start and abs(plateaus[-1].odds - level) <= _SAME:
+            plateaus[-1] = plateaus[-1]._replace(stop=stop)
+        else:
+            plateaus.append(Plateau(level, start, stop))
+    return tuple(plateaus)
+
+
+def _plateau_at(curve: Curve, odds: float) -> Plateau | None:
+    return next((plateau for plateau in plateaus_of(curve) if abs(plateau.odds - odds) <= _SAME), None)
+
+
+def _percent(odds: float) -> str:
+    return f"{100 * odds:.4g} %"
+
+
+def _between(scores: tuple[float, float]) -> str:
+    lo, hi = sorted(scores)
+    if math.isinf(lo) and math.isinf(hi):
+        return "at every score"
+    if math.isinf(lo):
+        return f"up to {hi:.6g}"
+    if math.isinf(hi):
+        return f"from {lo:.6g} on"
+    return f"at {lo:.6g}" if hi - lo <= 1e-6 * max(1.0, abs(lo)) else f"from {lo:.6g} to {hi:.6g}"
+
+
+def _are_neighbours(one: float, other: float) -> bool:
+    """Whether no score lies between two."""
+    return other in (one, math.nextafter(one, other))

@@ -1,0 +1,76 @@
+"""One group under a policy, on fresh people: every figure with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evenodds.evaluation.intervals import Estimate, Sample, mean_interval
+from evenodds.evaluation.outcomes import outcomes_of
+from evenodds.model.curves import Curve
+from evenodds.model.groups import Group
+from evenodds.values import Frozen
+
+__all__ = ["Confusion", "GroupAudit", "audit_of_group"]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Expected numbers of people (weights) by what was decided and what was true."""
+
+    true_positives: float
+    false_positives: float
+    true_negatives: float
+    false_negatives: float
+
+
+@dataclass(frozen=True)
+class GroupAudit:
+    """One group under a policy, on fresh people. Figures without people behind them are NaN."""
+
+    group: str
+    people: float
+    """The group's weight; the number of people where there are no weights."""
+    positives: float
+    fpr: Estimate
+    tpr: Estimate
+    accuracy: Estimate
+    selection_rate: Estimate
+    randomized: Estimate
+    """The share of people whose odds are neither 0 nor 1."""
+    auc: Estimate
+    base_rate: Estimate
+    lipschitz: float
+    """The largest slope of the group's curve, which no data change."""
+    confusion: Confusion
+    samples: Mapping[str, Sample] = field(repr=False, compare=False, default_factory=dict)
+    """What each rate is the mean of."""
+
+    @property
+    def fnr(self) -> Estimate:
+        """The false negative rate."""
+        return self.tpr.complement
+
+    @property
+    def negatives(self) -> float:
+        """The weight of people with label 0."""
+        return self.people - self.positives
+
+
+def audit_of_group(member: Group, curve: Curve, score_range: tuple[float, float], critical: float) -> GroupAudit:
+    """Measure a group's people under a curve; `critical` is the value with which intervals are drawn."""
+    outcomes = outcomes_of(member, curve)
+    samples = outcomes.samples(curve(np.array(score_range)))
+    negatives, positives = outcomes.negatives, outcomes.positives
+    yes = [float(side.weights @ side.odds) for side in (negatives, positives)]
+    return GroupAudit(
+        group=member.key,
+        people=member.total,
+        positives=member.positive_total,
+        **{name: mean_interval(sample, critical) for name, sample in samples.items()},
+        lipschitz=curve.lipschitz,
+        confusion=Confusion(yes[1], yes[0], negatives.total - yes[0], positives.total - yes[1]),
+        samples=Frozen(samples),
+    )

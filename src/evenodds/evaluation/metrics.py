@@ -1,0 +1,226 @@
+"""What a policy does to each group and between groups, and the odds that individuals can get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenodds.geometry.pieces import Floats
+from evenodds.model.curves import Curve, is_random
+from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.policy import Policy, check_policy, odds_of, rates_of
+from evenodds.values import Frozen
+
+__all__ = [
+    "BetweenGroups",
+    "GroupMetrics",
+    "IndividualOdds",
+    "Metrics",
+    "individual_odds",
+    "metrics",
+    "metrics_of",
+    "odds_distance",
+]
+
+F = TypeVar("F")
+
+_SAME = 1e-9  # odds nearer than this are the same odds
+
+
+@dataclass(frozen=True)
+class GroupMetrics:
+    """One group under a policy; rates are expectations over the policy's odds, not one draw of decisions."""
+
+    group: str
+    people: float
+    fpr: float
+    tpr: float
+    accuracy: float
+    selection_rate: float
+    randomized: float
+    """The share of people whose odds are neither 0 nor 1."""
+    lipschitz: float
+
+    @property
+    def fnr(self) -> float:
+        """The false negative rate."""
+        return 1 - self.tpr
+
+
+@dataclass(frozen=True)
+class IndividualOdds:
+    """Whether every odds value that one group can get is one that each other group can get too.
+
+    `holds` is the verdict of the paper's Definition 3 on the curves' ranges over the score range; `share` is the part
+    of all odds on offer that is on offer to every group.
+    """
+
+    holds: bool
+    share: float
+    apart: tuple[tuple[str, str], ...]
+    """The pairs of groups between which it fails."""
+
+    def __str__(self) -> str:
+        if self.holds:
+            return "Individual odds hold: every odds value of one group is open to each other group."
+        pairs = "; ".join(f"{one} and {two}" for one, two in self.apart)
+        return f"Individual odds fail between {pairs}. Share of the odds open to all groups: {self.share:.3f}."
+
+
+class BetweenGroups(Generic[F]):
+    """How far groups are apart, whatever a figure is: a number, or an estimate with its interval."""
+
+    def spread(self, *rates: str) -> F:
+        """The largest difference of any of these rates between two groups."""
+        raise NotImplementedError
+
+    @property
+    def equalized_odds_difference(self) -> F:
+        """The largest difference of FPR or TPR between two groups."""
+        return self.spread("fpr", "tpr")
+
+    @property
+    def demographic_parity_difference(self) -> F:
+        """The largest difference of selection rates between two groups."""
+        return self.spread("selection_rate")
+
+    @property
+    def true_positive_rate_difference(self) -> F:
+        """The largest difference of TPR between two groups."""
+        return self.spread("tpr")
+
+    @property
+    def false_positive_rate_difference(self) -> F:
+        """The largest difference of FPR between two groups."""
+        return self.spread("fpr")
+
+    @property
+    def false_negative_rate_difference(self) -> F:
+        """The largest difference of FNR between two groups: that of the TPR."""
+        return self.spread("fnr")
+
+    @property
+    def accuracy_difference(self) -> F:
+        """The largest difference of accuracies between two groups."""
+        return self.spread("accuracy")
+
+
+@dataclass(frozen=True)
+class Metrics(BetweenGroups[float]):
+    """What a policy does to a population, group by group and between groups."""
+
+    by_group: tuple[GroupMetrics, ...]
+    individual_odds: IndividualOdds
+
+    @property
+    def groups(self) -> Mapping[str, GroupMetrics]:
+        """Each group's figures."""
+        return Frozen({figures.group: figures for figures in self.by_group})
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy over everybody."""
+        return sum(g.people * g.accuracy for g in self.by_group) / sum(g.people for g in self.by_group)
+
+    @property
+    def randomized(self) -> float:
+        """The share of everybody whose odds are neither 0 nor 1."""
+        return sum(g.people * g.randomized for g in self.by_group) / sum(g.people for g in self.by_group)
+
+    def spread(self, *rates: str) -> float:
+        """The largest difference of any of these figures, such as "fpr", between two groups."""
+        values = [[getattr(g, rate) for g in self.by_group] for rate in rates]
+        return float(max(max(of) - min(of) for of in values))
+
+
+def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
+    """Measure a policy on a population.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> joint = eo.datasets.credit_risk()
+    >>> measured = eo.metrics(eo.fit(joint, target="baseline"), joint)
+    >>> round(measured.groups["white"].accuracy, 5), measured.equalized_odds_difference < 1e-12
+    (0.82432, True)
+    >>> print(measured.individual_odds)
+    Individual odds fail between asian and hispanic; black and hispanic; hispanic and white. Share of ...: 0.000.
+    """
+    check_policy(policy)
+    check_joint(joint, "The second argument")
+    policy.check_orientation(joint.orientation)
+    policy.check_knows(joint.groups)
+    return metrics_of(policy.curves, joint, policy.score_range)
+
+
+def metrics_of(curves: Mapping[str, Curve], joint: JointDistribution, score_range: tuple[float, float]) -> Metrics:
+    """Measure curves that are not, or not yet, a policy."""
+    measured = []
+    for member in joint.members:
+        curve = curves[member.key]
+        point = rates_of(curve, member)
+        positive = member.base_rate
+        by_chance = is_random(odds_of(curve, member))
+        measured.append(
+            GroupMetrics(
+                group=member.key,
+                people=member.total,
+                fpr=point.fpr,
+                tpr=point.tpr,
+                accuracy=positive * point.tpr + (1 - positive) * (1 - point.fpr),
+                selection_rate=positive * point.tpr + (1 - positive) * point.fpr,
+                randomized=float((member.negatives + member.positives)[by_chance].sum()) / member.total,
+                lipschitz=curve.lipschitz,
+            )
+        )
+    return Metrics(tuple(measured), individual_odds(curves, score_range))
+
+
+def odds_distance(curve: Curve, one: ArrayLike, other: ArrayLike) -> Floats:
+    """The paper's classification odds distance (Definition 2): how far apart the odds at two scores are.
+
+    >>> odds_distance(Curve("linear", 20, 60, 0.5), 30, [30, 40, 100])
+    array([0.  , 0.25, 0.75])
+    """
+    return np.abs(curve(one) - curve(other))
+
+
+def individual_odds(curves: Mapping[str, Curve], score_range: tuple[float, float]) -> IndividualOdds:
+    """Test the paper's Definition 3 on the odds that scores within `score_range` can get.
+
+    Odds that a group offers at single points only (a jump's two sides) count for the verdict, and have no length in
+    the share unless all odds on offer are such points; then the share is of their number.
+
+    >>> individual_odds({"a": Curve("linear", 0, 5, 0.5), "b": Curve("cubic", 2, 9, 0.3)}, (0, 10)).holds
+    True
+    >>> individual_odds({"a": Curve("fixed", 0, 5, 0.5), "b": Curve("fixed", 2, 9, 0.3)}, (0, 10)).share
+    0.25
+    """
+    ranges = {group: curve.odds_range(score_range) for group, curve in curves.items()}
+    apart = tuple((a, b) for a, b in combinations(ranges, 2) if not _same(ranges[a], ranges[b]))
+    cuts = np.unique(np.array([end for intervals in ranges.values() for interval in intervals for end in interval]))
+    middles = (cuts[1:] + cuts[:-1]) / 2
+    open_to = np.array([[_within(m, intervals) for m in middles] for intervals in ranges.values()], dtype=bool)
+    lengths = np.diff(cuts)
+    on_offer = float(lengths[open_to.any(axis=0)].sum()) if middles.size else 0.0
+    if on_offer > _SAME:
+        share = float(lengths[open_to.all(axis=0)].sum()) / on_offer
+    else:
+        points = cuts[np.concatenate([[True], lengths > _SAME])]
+        share = float(np.mean([all(_within(c, intervals) for intervals in ranges.values()) for c in points]))
+    return IndividualOdds(not apart, share, apart)
+
+
+def _same(one: Sequence[tuple[float, float]], other: Sequence[tuple[float, float]]) -> bool:
+    return len(one) == len(other) and all(
+        abs(a - b) <= _SAME for left, right in zip(one, other, strict=True) for a, b in zip(left, right, strict=True)
+    )
+
+
+def _within(value: float, intervals: Sequence[tuple[float, float]]) -> bool:
+    return any(lo - _SAME <= value <= hi + _SAME for lo, hi in intervals)

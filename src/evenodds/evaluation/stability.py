@@ -1,0 +1,229 @@
+"""What a policy owes to chance: how it would have turned out with other people of the same kind.
+
+The people at hand stand for the population. A fit to people drawn from them, measured on all of them, is to that fit
+what the population is to the policy: the difference that remains between groups is what new data will show.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from evenodds.errors import DataError, UnreachableError
+from evenodds.evaluation.intervals import Estimate, confidence_of, value_for_verdicts
+from evenodds.evaluation.metrics import metrics_of
+from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
+from evenodds.evaluation.resampling import percentiles
+from evenodds.frames import frame_of_rows
+from evenodds.model.curves import Curve
+from evenodds.model.fit import fit, fitted_curves
+from evenodds.model.goals import constraint_of
+from evenodds.model.groups import Group, Table, effective_people, locked
+from evenodds.model.intake import group_of_sides
+from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.policy import Policy
+from evenodds.progress import tracked
+from evenodds.values import Frozen, number_of, whole_number_of
+
+__all__ = ["Holdout", "Stability", "stability"]
+
+_PARAMETERS = ("t0", "t1", "p", "lipschitz")
+_NINE_OF_TEN = 1.2815515655446004  # the standard normal's value for it
+_TOO_MANY = 1e9  # the root of a number of people that is none any more
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """How many fresh people an audit needs to settle whether groups are within a tolerance of each other."""
+
+    tolerance: float
+    verdict: str
+    """What the audit will probably say."""
+    people: float
+    """In all, if the groups and labels are as frequent as at the fit; infinite if no number settles it."""
+    by_group: Mapping[str, float]
+
+    def __str__(self) -> str:
+        if math.isinf(self.people):
+            return f"No number of people settles a tolerance of {self.tolerance:g}: the groups differ by about as much."
+        if len(self.by_group) == 1:
+            return "One group alone differs from nobody: there is nothing to settle."
+        shares = ", ".join(f"{group} {people:,.0f}" for group, people in self.by_group.items())
+        return (
+            f"About {self.people:,.0f} fresh people ({shares}) let nine of ten audits settle a tolerance of "
+            f"{self.tolerance:g}, probably with {self.verdict!r}."
+        )
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How a fit spreads over people drawn again from those at hand."""
+
+    policy: Policy
+    """The fit to the people at hand."""
+    draws: int
+    failed: int
+    """Draws that could not be fitted: a group lost a label, or could not reach the point asked for."""
+    confidence: float
+    spread: Mapping[str, Mapping[str, Estimate]]
+    """By group and parameter (t0, t1, p, lipschitz): the policy's own value, and where the middle of draws lies."""
+    difference: Estimate
+    """The largest difference of the constrained rates that new people will show: its median and its spread."""
+    accuracy: Estimate
+    """The accuracy on new people: its median and its spread."""
+    shares: Mapping[str, float]
+    """Each group's share of the people (of Kish's effective number under weights)."""
+    needs: Mapping[str, tuple[float, ...]]
+    """By group: for each constrained rate the variance of its odds by the share of people that it is a mean of."""
+
+    def holdout(self, *, tolerance: float) -> Holdout:
+        """How many fresh people settle a tolerance in nine of ten audits.
+
+        The intervals of all pairs of groups must be narrower than the distance from the tolerance to the difference
+        that is expected, with room for the chance in the audit itself.
+        """
+        tolerance = number_of("tolerance", tolerance, "a number above 0, up to 1", low=0, high=1, above=True)
+        groups = self.policy.groups
+        rates = len(constraint_of(self.policy.certificate.constraints, 0.0).rates)
+        margin = abs(tolerance - self.difference.value)
+        value = value_for_verdicts(self.confidence, len(groups), rates) + _NINE_OF_TEN
+        widest = max(
+            (sum(two) for a, b in combinations(groups, 2) for two in zip(self.needs[a], self.needs[b], strict=True)),
+            default=0.0,
+        )
+        needed = value * math.sqrt(widest) / margin if margin > 0 else math.inf
+        people = math.ceil(needed**2) if needed < _TOO_MANY else math.inf
+        verdict = "pass" if self.difference.value < tolerance else "fail"
+        by_group = Frozen({group: people * self.shares[group] for group in groups})
+        return Holdout(tolerance, verdict, people, by_group)
+
+    def frame(self) -> Any:
+        """Each group's parameters in rows of their own: the policy's value, and where the middle of draws lies."""
+        rows = [
+            (group, name, of[name].value, of[name].low, of[name].high)
+            for group, of in self.spread.items()
+            for name in _PARAMETERS
+        ]
+        return frame_of_rows(("group", "parameter", "value", "low", "high"), rows)
+
+    def __str__(self) -> str:
+        rates = " and ".join(
+            RATE_WORDS[rate].removesuffix(" rate")
+            for rate in constraint_of(self.policy.certificate.constraints, 0.0).rates
+        )
+        failed = f", of which {self.failed} failed" if self.failed else ""
+        lines = [f"{self.draws} fits to people drawn again{failed}; the middle {self.confidence:.4g} of them:"]
+        for group, of in self.spread.items():
+            parameters = ", ".join(
+                f"{name} {of[name].value:.4g} [{of[name].low:.4g}, {of[name].high:.4g}]" for name in _PARAMETERS
+            )
+            lines.append(f"  {group}: {parameters}")
+        lines.append(
+            f"On new people the groups' {rates} rates will differ by about {self.difference}, "
+            f"whatever they do on these; accuracy {self.accuracy}."
+        )
+        return "\n".join(lines)
+
+
+def stability(
+    joint: JointDistribution, *, draws: int = 200, seed: int = 0, confidence: float = 0.95, **options: Any
+) -> Stability:
+    """How thresholds, slopes and the difference between groups spread over people of the same kind.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+    draws : int
+        How often people are drawn again (within each group, with replacement) and fitted.
+    seed : int
+        The same seed, the same answer.
+    confidence : float
+        Which share of the draws the intervals hold.
+    **options
+        Of `fit`.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> result = eo.stability(eo.datasets.compas(), draws=20)
+    >>> print(result.difference)
+    0.0424 [0.0216, 0.0819]
+    >>> print(result.holdout(tolerance=0.1))
+    About ... fresh people (African-American, Female ...) let nine of ten audits settle a tolerance of 0.1, ...
+    """
+    check_joint(joint)
+    confidence, draws = confidence_of(confidence), whole_number_of("draws", draws, least=2)
+    rng = np.random.default_rng(whole_number_of("seed", seed))
+    policy = fit(joint, **options)
+    tries = [_drawn_fit(joint, rng, options) for _ in tracked(range(draws), "Fitting people drawn again")]
+    fits = [curves for curves in tries if curves is not None]
+    if not fits:
+        msg = f"None of {draws} draws could be fitted. Hint: the groups are too small, or the target is at their limit."
+        raise DataError(msg)
+    measured = [metrics_of(curves, joint, joint.score_range) for curves in fits]
+    rates = constraint_of(policy.certificate.constraints, 0.0).rates
+    differences = [one.spread(*rates) for one in measured]
+
+    def around(group: str, name: str) -> Estimate:
+        drawn = percentiles(np.array([getattr(curves[group], name) for curves in fits]), confidence)
+        return Estimate(float(getattr(policy.curves[group], name)), drawn.low, drawn.high)
+
+    people = sum(effective_people(member) for member in joint.members)
+    return Stability(
+        policy,
+        draws,
+        len(tries) - len(fits),
+        confidence,
+        Frozen({group: Frozen({name: around(group, name) for name in _PARAMETERS}) for group in policy.groups}),
+        percentiles(np.array(differences), confidence),
+        percentiles(np.array([one.accuracy for one in measured]), confidence),
+        Frozen({member.key: effective_people(member) / people for member in joint.members}),
+        Frozen(_needs(joint, policy)),
+    )
+
+
+def _drawn_fit(
+    joint: JointDistribution, rng: np.random.Generator, options: Mapping[str, Any]
+) -> Mapping[str, Curve] | None:
+    """Curves fitted to people drawn again; None if a group lost a label, or cannot reach the point asked for."""
+    try:
+        members = tuple(_drawn(member, rng) for member in joint.members)
+        drawn = JointDistribution(members, joint.orientation, joint.resolution)
+        return dict(zip(joint.groups, fitted_curves(drawn, options), strict=True))
+    except (DataError, UnreachableError):
+        return None
+
+
+def _drawn(member: Group, rng: np.random.Generator) -> Group:
+    """As many people, drawn from a group with replacement, labels and all."""
+    if member.sides is None:
+        mass = np.concatenate([member.negatives, member.positives])
+        people = max(round(effective_people(member)), 1)
+        counts = rng.multinomial(people, mass / mass.sum())
+        negatives, positives = np.split(counts * (member.total / people), 2)
+        numbers = [float(side.sum()) for side in np.split(counts, 2)]
+        return Group.of_table(member.key, Table.merged(member.scores, negatives, positives), (numbers[0], numbers[1]))
+    sizes = [side.points.size for side in member.sides]
+    no = int(rng.binomial(sum(sizes), sizes[0] / sum(sizes)))
+    drawn = []
+    for side, count in zip(member.sides, (no, sum(sizes) - no), strict=True):
+        times = np.bincount(rng.integers(0, side.points.size, count), minlength=side.points.size)
+        weights = None if side.given is None else locked(np.repeat(side.given[0], times))
+        drawn.append((locked(np.repeat(side.points, times)), weights))
+    return group_of_sides(member.key, drawn[0], drawn[1])
+
+
+def _needs(joint: JointDistribution, policy: Policy) -> dict[str, tuple[float, ...]]:
+    """By group, for each constrained rate: the variance of its odds by the share of all people that it is a mean of."""
+    rates = constraint_of(policy.certificate.constraints, 0.0).rates
+    people = sum(effective_people(member) for member in joint.members)
+    needs = {}
+    for member, curve in zip(joint.members, policy.group_curves, strict=True):
+        samples = outcomes_of(member, curve).samples(np.zeros(0))
+        needs[member.key] = tuple(samples[rate].variance * people / samples[rate].n_effective for rate in rates)
+    return needs

@@ -1,1 +1,0 @@
-"""What one does with a policy. These modules do not import each other."""
