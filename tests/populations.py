@@ -56,7 +56,7 @@ def best_accuracy(joint: eo.JointDistribution, slope: float, constraint: str, to
             rows.append(steps)
             right.append(slope * np.diff(member.scores))
         here = (member.negatives + member.positives) / member.total
-        weights = {"fpr": member.shares[0], "tpr": member.shares[1], "selected": here}
+        weights = {"fpr": member.class_conditional[0], "tpr": member.class_conditional[1], "selected": here}
         for j, rate in enumerate(rates):
             row = np.zeros((1, n + len(rates)))
             row[0, own] = weights[rate]

@@ -7,13 +7,26 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.model.criteria import chosen_curves
-from evenodds.model.roc import Point, roc_of
-from evenodds.model.solutions import Meeting, Path
+from evenodds.model.families import family_of
+from evenodds.model.groups import Group
+from evenodds.model.path import Path
+from evenodds.model.roc import Point
+from evenodds.model.search import CurveSearch
 
 
-def gentlest(meeting: Meeting) -> Path:
-    """The gentlest curve of a meeting."""
-    found = chosen_curves([meeting], "gentlest")[0]
+def alone(member: Group) -> eo.JointDistribution:
+    """A joint distribution of one group."""
+    return eo.JointDistribution((member,), "positive")
+
+
+def search_of(member: Group, family: str, point: Point) -> CurveSearch:
+    """The search for one group's curves through a point."""
+    return CurveSearch(alone(member), family_of(family), [point])
+
+
+def gentlest(search: CurveSearch) -> Path:
+    """The gentlest curve of the only group of a search."""
+    found = chosen_curves(search, "gentlest")[0]
     assert found is not None
     return found
 
@@ -45,7 +58,7 @@ def joints(draw: st.DrawFn, min_groups: int = 1, max_groups: int = 3) -> eo.Join
 def reachable(draw: st.DrawFn) -> tuple[eo.JointDistribution, Point]:
     """One group and a point between the diagonal and its ROC polyline, ends included."""
     joint = draw(joints(max_groups=1))
-    roc = roc_of(joint.members[0])
+    roc = joint.members[0].roc
     fpr = draw(st.one_of(st.floats(0, 1), st.sampled_from(roc.fpr.tolist())))
     top = max(roc.height(fpr), fpr)
     share = draw(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-9, 1 - 1e-9])))

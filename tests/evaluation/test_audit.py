@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 import evenodds as eo
-from evenodds.model import intake
+from evenodds.geometry import samples
+from evenodds.model import groups
 
 
 def people(seed, n=3000, groups="abc", shift=0.0):
@@ -74,7 +75,7 @@ def test_a_large_group_has_the_same_figures_as_its_table(policy, monkeypatch):
     score, group, label = people(2)
     weight = np.random.default_rng(2).uniform(0.5, 2, score.size)
     table = eo.JointDistribution.from_arrays(score, group, label, weight=weight)
-    monkeypatch.setattr(intake, "LARGE", 100)
+    monkeypatch.setattr(samples, "FEW", 100)
     sides = eo.JointDistribution.from_arrays(score, group, label, weight=weight)
     assert all(member.is_large for member in sides.members)
     for one, other in zip(eo.audit(policy, table).by_group, eo.audit(policy, sides).by_group, strict=True):
@@ -289,8 +290,8 @@ def test_squares_of_weights_are_kept_however_people_are_counted(kind, monkeypatc
     score, label = rng.integers(0, 5, 600) * (1.0 if kind == "counted" else 1.1), rng.integers(0, 2, 600)
     weight = rng.exponential(1, 600)
     if kind == "sides":
-        monkeypatch.setattr(intake, "LARGE", 10)
-        monkeypatch.setattr(intake, "_TIED", 1000)
+        monkeypatch.setattr(samples, "FEW", 10)
+        monkeypatch.setattr(groups, "_TIED", 1000)
     if kind == "lazy":
         frame = pl.LazyFrame({"s": score, "g": ["a"] * 600, "y": label, "w": weight})
         joint = eo.JointDistribution.from_frame(frame, score="s", group="g", label="y", weight="w")
@@ -298,10 +299,10 @@ def test_squares_of_weights_are_kept_however_people_are_counted(kind, monkeypatc
         joint = eo.JointDistribution.from_arrays(score, ["a"] * 600, label, weight=weight)
     member = joint.members[0]
     assert member.is_large == (kind == "sides")
-    table = member.table
-    for side, of in ((0, label == 0), (1, label == 1)):
-        for i, at in enumerate(table.scores):
-            assert table.squares[side][i] == pytest.approx((weight[of & np.isclose(score, at)] ** 2).sum())
+    for side, of in zip(member.by_label, (label == 0, label == 1), strict=True):
+        for at in np.unique(side.points):
+            squares = side.squares[side.points == at].sum()
+            assert squares == pytest.approx((weight[of & np.isclose(score, at)] ** 2).sum())
 
 
 def test_the_accuracy_of_everybody_knows_which_groups_are_uncertain():

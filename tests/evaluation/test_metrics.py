@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.evaluation.metrics import metrics_of
-from evenodds.model import intake
+from evenodds.geometry import samples
 from evenodds.model.policy import odds_of, rates_of
 from shapes import curves, mirrored, mixes
 from strategies import joints
@@ -95,8 +95,8 @@ def test_mixes_of_large_groups_have_the_rates_of_the_table(monkeypatch, orientat
     rng = np.random.default_rng(0)
     score, label = rng.normal(0, 30, 5000), rng.integers(0, 2, 5000)
     tables = eo.JointDistribution.from_arrays(score, np.zeros(5000, int), label, orientation=orientation)
-    monkeypatch.setattr(intake, "LARGE", 0)
-    monkeypatch.setattr(intake, "_TIED", 10**9)
+    assert not tables.members[0].is_large
+    monkeypatch.setattr(samples, "FEW", 0)
     large = eo.JointDistribution.from_arrays(score, np.zeros(5000, int), label, orientation=orientation)
     assert large.members[0].is_large
     for family in ("linear", "quadratic", "cubic", "quartic"):

@@ -7,7 +7,7 @@ import pytest
 
 import evenodds as eo
 from evenodds.evaluation.stability import _drawn
-from evenodds.model import intake
+from evenodds.geometry import samples
 
 
 def people(seed, n):
@@ -77,7 +77,7 @@ def test_people_are_drawn_again_from_those_at_hand(monkeypatch):
     score, group, label = people(3, 3000)
     weight = np.random.default_rng(0).uniform(0.5, 2, 3000)
     table = eo.JointDistribution.from_arrays(score, group, label).members[0]
-    monkeypatch.setattr(intake, "LARGE", 100)
+    monkeypatch.setattr(samples, "FEW", 100)
     plain = eo.JointDistribution.from_arrays(score, group, label).members[0]
     weighted = eo.JointDistribution.from_arrays(score, group, label, weight=weight).members[0]
     for member in (table, plain, weighted):
@@ -85,7 +85,7 @@ def test_people_are_drawn_again_from_those_at_hand(monkeypatch):
         assert all(np.isin(d.scores, member.scores).all() for d in drawn)
         assert np.mean([d.base_rate for d in drawn]) == pytest.approx(member.base_rate, abs=0.01)
         spread = np.std([d.base_rate for d in drawn])
-        assert spread == pytest.approx(math.sqrt(0.25 / sum(member.people)), rel=0.5)
+        assert spread == pytest.approx(math.sqrt(0.25 / sum(side.n_effective for side in member.by_label)), rel=0.5)
     assert plain.is_large
     assert _drawn(plain, np.random.default_rng(0)).is_large
 

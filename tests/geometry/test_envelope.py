@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from evenodds.geometry.envelope import best_below
 from evenodds.geometry.hull import height
-from evenodds.model.roc import roc_of
 from strategies import joints
 
 
@@ -17,7 +16,7 @@ def _lowest_everywhere(polylines, at):
 
 @given(joints(min_groups=1, max_groups=4), st.floats(0.01, 1), st.floats(0.01, 1))
 def test_no_point_of_a_dense_grid_is_better(joint, by_x, by_y):
-    polylines = [roc_of(member).hull for member in joint.members]
+    polylines = [member.roc.hull for member in joint.members]
     x, y = best_below(polylines, lambda x, y: by_y * y - by_x * x)
     assert y == pytest.approx(float(_lowest_everywhere(polylines, np.array([x]))[0]), abs=1e-12)
     at = np.unique(np.concatenate([np.linspace(0, 1, 2001), *(p[0] for p in polylines)]))
@@ -26,7 +25,7 @@ def test_no_point_of_a_dense_grid_is_better(joint, by_x, by_y):
 
 @given(joints(min_groups=1, max_groups=4))
 def test_nearest_to_perfect(joint):
-    polylines = [roc_of(member).hull for member in joint.members]
+    polylines = [member.roc.hull for member in joint.members]
     x, y = best_below(polylines, lambda x, y: -np.hypot(x, 1 - y), (0.0, 1.0))
     at = np.unique(np.concatenate([np.linspace(0, 1, 5001), *(p[0] for p in polylines)]))
     assert np.hypot(x, 1 - y) <= np.hypot(at, 1 - _lowest_everywhere(polylines, at)).min() + 1e-9
@@ -46,7 +45,7 @@ def test_many_vertices():
 
 @given(joints(min_groups=2, max_groups=4), st.floats(0.01, 1), st.integers(1, 40))
 def test_vertices_that_differ_by_rounding_hide_no_crossing(joint, by_x, ulps):
-    exact = [roc_of(member).hull for member in joint.members]
+    exact = [member.roc.hull for member in joint.members]
     doubled = [tuple(np.repeat(z, 2) + [0, ulps * 1e-17] * z.size for z in line) for line in exact]
     one, two = (best_below(lines, lambda x, y: y - by_x * x) for lines in (exact, doubled))
     assert two[1] - by_x * two[0] == pytest.approx(one[1] - by_x * one[0], abs=1e-12)

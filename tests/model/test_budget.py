@@ -10,9 +10,9 @@ from evenodds.geometry.hull import height
 from evenodds.model.budget import best_under
 from evenodds.model.families import family_of
 from evenodds.model.goals import constraint_of, objective_of
-from evenodds.model.pooling import pooled, upper_bound
 from evenodds.model.reach import reach_of
 from populations import PARITIES, best_accuracy, population
+from strategies import alone
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
@@ -167,7 +167,7 @@ def test_the_blurred_roc_lies_between_what_it_bounds(seed, slope):
         x, y = reach_of(member, family_of("linear"), slope).upper
         assert (np.diff(x) >= 0).all()
         assert (np.diff(y) >= 0).all()
-        above = upper_bound(member, slope).polyline
+        above = alone(member).pooled.upper_bounds(slope)[0].polyline
         assert (height(*above, x + 1e-9) >= y - 1e-9).all()  # rounding moves vertical runs to either side
         smooth = reach_of(member, family_of("quartic"), slope).upper
         assert smooth[0][-1] == smooth[1][-1] == 1
@@ -180,7 +180,8 @@ def test_pooling_is_isotonic_regression():
     for member in population(3).members:
         weight = member.negatives + member.positives
         fitted = IsotonicRegression().fit_transform(member.scores, member.positives / weight, sample_weight=weight)
-        share, _ = pooled(member).sums_below(np.append(member.scores, np.inf))
+        at = np.append(member.scores, np.inf)
+        share, _ = alone(member).pooled.sums_below(at, np.array([0, at.size]))
         positives = np.diff(share[1]) * member.positive_total
         assert positives / weight == pytest.approx(fitted, abs=1e-9)
         assert np.diff(share[0]) * member.negative_total + positives == pytest.approx(weight, abs=1e-9)

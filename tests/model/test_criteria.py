@@ -10,7 +10,8 @@ import pytest
 import evenodds as eo
 from evenodds.model.criteria import CRITERIA, randomized_share, roughness, score_sensitivity
 from evenodds.model.families import family_of
-from evenodds.model.solutions import Meeting, Path
+from evenodds.model.path import Path
+from strategies import search_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
@@ -39,11 +40,10 @@ def _measures(policy, joint):
     singles = {"gentlest": [], "smoothest": [], "robust": [], "fewest_randomized": []}
     for member in joint.members:
         path = _path(policy.curves[member.key], joint)
-        meeting = Meeting(member, path.family, policy.certificate.target, "positive")
         singles["gentlest"].append(float(path.lipschitz[0]))
         singles["smoothest"].append(float(roughness(path)[0]))
-        singles["robust"].append(float(score_sensitivity(path, meeting)[0]))
-        singles["fewest_randomized"].append(float(randomized_share(path, meeting)[0]))
+        singles["robust"].append(float(score_sensitivity(path, member)[0]))
+        singles["fewest_randomized"].append(float(randomized_share(path, member)[0]))
     told = {name: tuple(values) for name, values in singles.items()}
     slopes, shares = singles["gentlest"], singles["fewest_randomized"]
     told["even_slopes"] = (max(slopes) - min(slopes), max(slopes))
@@ -73,10 +73,7 @@ def test_even_slopes_against_dense_enumeration():
     target = eo.Point(0.2, 0.75)
     policy = eo.fit(joint, target=target, criterion="even_slopes")
     slopes = list(policy.certificate.slopes)
-    paths = [
-        Meeting(m, family_of("linear"), target, "positive").path(family_of("linear").p_grid(150)).lipschitz
-        for m in joint.members
-    ]
+    paths = [search_of(m, "linear", target).path(0, family_of("linear").p_grid(150)).lipschitz for m in joint.members]
     # Any choice has a largest slope of at least `level`, and each group's nearest slope to it can be had.
     level = max(np.nanmin(path) for path in paths)
     best = min(
@@ -95,9 +92,8 @@ def test_even_randomized_against_dense_enumeration():
     target = eo.Point(0.3, 0.5)
     shares = []
     for member in joint.members:
-        meeting = Meeting(member, family_of("linear"), target, "positive")
-        path = meeting.path(family_of("linear").p_grid(60))
-        shares.append(np.unique(randomized_share(path, meeting).round(12)))
+        path = search_of(member, "linear", target).path(0, family_of("linear").p_grid(60))
+        shares.append(np.unique(randomized_share(path, member).round(12)))
     best = min(max(pick) - min(pick) for pick in itertools.product(*shares))
     measured = eo.metrics(eo.fit(joint, target=target, criterion="even_randomized"), joint)
     own = [figures.randomized for figures in measured.by_group]

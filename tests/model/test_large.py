@@ -8,15 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
-from evenodds.geometry import threads
+from evenodds.geometry import samples, threads
 from evenodds.geometry.hull import height
-from evenodds.model import intake
-from evenodds.model.budget import gain_bound
+from evenodds.model import groups, intake
+from evenodds.model.budget import Bounds
 from evenodds.model.goals import constraint_of, objective_of
 from evenodds.model.groups import Group
-from evenodds.model.pooling import pooled, upper_bound
-from evenodds.model.roc import LargeRoc, roc_of
 from evenodds.model.target import best_below_lines
+from strategies import alone
 
 
 def _people(seed, n, *, ties=False, weighted=False):
@@ -33,11 +32,11 @@ def _both(monkeypatch, people, **options):
     """The same people as large groups and as tables."""
     score, group, label, weight = people
     tables = eo.JointDistribution.from_arrays(score, group, label, weight=weight, **options)
-    monkeypatch.setattr(intake, "LARGE", 0)
-    monkeypatch.setattr(intake, "_TIED", 10**9)
+    assert not any(member.is_large for member in tables.members)
+    monkeypatch.setattr(samples, "FEW", 0)
+    monkeypatch.setattr(groups, "_TIED", 10**9)
     large = eo.JointDistribution.from_arrays(score, group, label, weight=weight, **options)
     assert all(member.is_large for member in large.members)
-    assert not any(member.is_large for member in tables.members)
     return large, tables
 
 
@@ -51,8 +50,9 @@ def test_the_table_can_be_made_of_a_large_group(monkeypatch, n, ties, weighted, 
     large, tables = _both(monkeypatch, people, orientation=orientation)
     for one, other in zip(large.members, tables.members, strict=True):
         assert np.array_equal(one.scores, other.scores)
-        assert one.shares == pytest.approx(other.shares, abs=1e-15)
-        assert one.people == pytest.approx(other.people)
+        assert one.class_conditional == pytest.approx(other.class_conditional, abs=1e-15)
+        for mine, theirs in zip(one.by_label, other.by_label, strict=True):
+            assert mine.n_effective == pytest.approx(theirs.n_effective)
         assert one.ends == other.ends
         assert (one.negative_total, one.positive_total) == pytest.approx((other.negative_total, other.positive_total))
 
@@ -62,8 +62,7 @@ def test_the_roc_of_a_large_group(monkeypatch, n, ties, weighted):
     large, tables = _both(monkeypatch, _people(n, n, ties=ties, weighted=weighted))
     rng = np.random.default_rng(n)
     for one, other in zip(large.members, tables.members, strict=True):
-        ours, theirs = roc_of(one), roc_of(other)
-        assert isinstance(ours, LargeRoc)
+        ours, theirs = one.roc, other.roc
         assert ours.auc == pytest.approx(theirs.auc, abs=1e-12)
         assert ours.is_backwards == theirs.is_backwards
         at = np.concatenate([rng.random(100), theirs.fpr[rng.integers(0, theirs.fpr.size, 100)]])
@@ -83,11 +82,11 @@ def test_pooling_a_large_group(monkeypatch, n, ties, weighted):
     large, tables = _both(monkeypatch, _people(n, n, ties=ties, weighted=weighted))
     at = np.linspace(-4, 6, 101)
     for one, other in zip(large.members, tables.members, strict=True):
-        ours, theirs = pooled(one), pooled(other)
-        (share, moment), (share_, moment_) = (sample.sums_below(at) for sample in (ours, theirs))
+        (share, moment), (share_, moment_) = (
+            alone(group).pooled.sums_below(at, np.array([0, at.size])) for group in (one, other)
+        )
         assert share == pytest.approx(share_, abs=1e-12)
-        shift = (ours.centre - theirs.centre) * share_
-        assert moment + shift == pytest.approx(moment_, abs=1e-11)
+        assert moment == pytest.approx(moment_, abs=1e-11)
 
 
 @pytest.mark.parametrize("slope", [0.3, 2.0])
@@ -95,8 +94,9 @@ def test_tangents_lie_above_the_exact_bound_and_touch_it(monkeypatch, slope):
     large, tables = _both(monkeypatch, _people(3, 20_000))
     for one, other in zip(large.members, tables.members, strict=True):
         exact = _exact_bound(other, slope)
-        far = upper_bound(one, slope)
-        for bound in (far, far.closer(eo.Point(0.3, 0.8))):
+        pooled = alone(one).pooled
+        far = pooled.upper_bounds(slope)
+        for (bound,) in (far, pooled.closer(far, [eo.Point(0.3, 0.8)])):
             x, y = bound.polyline
             at = np.linspace(1e-6, 1, 500)
             assert (height(x, y, at) >= height(*exact, at) - 1e-12).all()
@@ -107,10 +107,10 @@ def test_tangents_lie_above_the_exact_bound_and_touch_it(monkeypatch, slope):
 def _exact_bound(group: Group, slope: float):
     """Every vertex of the blurred pooled ROC."""
     from evenodds.geometry.hull import concave_hull  # noqa: PLC0415
-    from evenodds.geometry.moments import ramps  # noqa: PLC0415
 
     t0 = np.unique(np.concatenate([group.scores, group.scores - 1 / slope]))[::-1]
-    x, y = (np.append(0.0, side) for side in np.clip(ramps(pooled(group), t0, t0 + 1 / slope), 0, 1))
+    rates = alone(group).pooled.ramps(t0, t0 + 1 / slope, np.array([0, t0.size]))
+    x, y = (np.append(0.0, side) for side in np.clip(rates, 0, 1))
     x, y = np.maximum.accumulate(x), np.maximum.accumulate(y)
     kept = concave_hull(x, y)
     return x[kept], y[kept]
@@ -125,8 +125,8 @@ def test_the_bound_on_the_gain_is_drawn_closely_around_the_best_points(constrain
     joint = eo.JointDistribution.from_arrays(score, rng.integers(0, 2, 12_000), label)
     asked, goal = constraint_of(*constraint), objective_of("accuracy_score", joint)
     exact = goal.gain(best_below_lines(joint, [_exact_bound(m, 0.2) for m in joint.members], goal, asked))
-    bound, by = gain_bound(joint, 0.2, goal, asked, achieved=0.0)
-    assert by == "pooled ROC"
+    points, slopes = [eo.Point(0.0, 0.0)] * 2, [0.0] * 2
+    bound, _ = Bounds(joint, goal, asked, 0.2, points, 0.0, slopes).pooled()
     assert exact - 1e-12 <= bound <= exact + 1e-6
 
 
@@ -181,13 +181,13 @@ def test_rates_are_those_of_a_plain_sum(monkeypatch):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 400), st.integers(1, 6), st.booleans(), st.booleans())
-def test_people_are_partitioned_and_counted_as_one_by_one(seed, n, groups, whole, weighted):
+def test_people_are_partitioned_and_counted_as_one_by_one(seed, n, count, whole, weighted):
     rng = np.random.default_rng(seed)
     score = rng.integers(-5, 6, n).astype(float) if whole else rng.normal(0, 1, n)
-    group, label = rng.integers(0, groups, n), rng.integers(0, 2, n)
-    group = np.concatenate([group, np.repeat(np.arange(groups), 2)])
-    label = np.concatenate([label, np.tile([0, 1], groups)])
-    score = np.concatenate([score, np.zeros(2 * groups)])
+    group, label = rng.integers(0, count, n), rng.integers(0, 2, n)
+    group = np.concatenate([group, np.repeat(np.arange(count), 2)])
+    label = np.concatenate([label, np.tile([0, 1], count)])
+    score = np.concatenate([score, np.zeros(2 * count)])
     weight = rng.integers(0, 4, score.size).astype(float) if weighted else None
     if weighted:
         weight[n:] = 1

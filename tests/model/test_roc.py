@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 
 import evenodds as eo
-from evenodds.model.roc import roc_of
 from evenodds.model.target import baseline
 from strategies import counts, joints
 
@@ -16,15 +15,15 @@ def test_auc_is_the_chance_that_a_positive_outranks_a_negative(table):
     joint = eo.JointDistribution.from_counts({"a": table})
     wins = np.sign(scores[:, None] - scores[None, :]) / 2 + 0.5
     expected = positives @ wins @ negatives / (positives.sum() * negatives.sum())
-    assert roc_of(joint.members[0]).auc == pytest.approx(expected)
+    assert joint.members[0].roc.auc == pytest.approx(expected)
 
 
 @given(joints(max_groups=1))
 def test_every_vertex_is_a_threshold(joint):
     (member,) = joint.members
-    roc = roc_of(member)
+    roc = member.roc
     for i, score in enumerate(roc.scores, start=1):
-        fpr, tpr = member.shares @ (member.scores >= score)
+        fpr, tpr = member.class_conditional @ (member.scores >= score)
         assert (roc.fpr[i], roc.tpr[i]) == pytest.approx((fpr, tpr), abs=1e-12)
 
 
@@ -32,7 +31,7 @@ def test_every_vertex_is_a_threshold(joint):
 def test_the_baseline_is_the_farthest_of_the_best_single_thresholds(joint):
     best = {}
     for member in joint.members:
-        rates = [member.shares @ (member.scores >= s) for s in member.scores] + [np.zeros(2)]
+        rates = [member.class_conditional @ (member.scores >= s) for s in member.scores] + [np.zeros(2)]
         best[member.key] = min(np.hypot(fpr, 1 - tpr) for fpr, tpr in rates)
     found = baseline(joint)
     assert found.point.distance_to_perfect == pytest.approx(max(best.values()))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import evenodds as eo
-from evenodds.model import intake
+from evenodds.geometry import samples
 from evenodds.report import rendered
 from evenodds.report.document import Bullets, Code, Column, KeyFigures, Picture, Table, Text, plain, shown
 from evenodds.report.subject import Subject
@@ -385,7 +385,8 @@ def test_jagged_populations(seed):
 
 def test_negative_orientation_and_large_groups(monkeypatch):
     plain_ones = _people(6000, orientation="negative")
-    monkeypatch.setattr(intake, "LARGE", 100)
+    assert not plain_ones.members[0].is_large
+    monkeypatch.setattr(samples, "FEW", 100)
     joint = _people(6000, orientation="negative")
     assert joint.members[0].is_large
     assert joint.fingerprint == plain_ones.fingerprint

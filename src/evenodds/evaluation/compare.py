@@ -20,7 +20,7 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.request import Request
-from evenodds.model.roc import Point, roc_of
+from evenodds.model.roc import Point
 
 __all__ = ["Compared", "Comparison", "best_threshold", "compare"]
 
@@ -138,7 +138,7 @@ def best_threshold(members: Sequence[Group], gains: Sequence[Floats], orientatio
 
 def _one_threshold(joint: JointDistribution, goal: Objective) -> list[Curve]:
     """The single threshold for everybody with the greatest gain."""
-    gains = [by @ member.shares for member, by in zip(joint.members, goal.by_rate, strict=True)]
+    gains = [by @ member.class_conditional for member, by in zip(joint.members, goal.by_rate, strict=True)]
     return [_threshold(joint, best_threshold(joint.members, gains, joint.orientation))] * len(joint.members)
 
 
@@ -147,7 +147,7 @@ def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve,
     thresholds = []
     sign = 1.0 if joint.orientation == "positive" else -1.0
     for member, by in zip(joint.members, goal.by_rate, strict=True):
-        roc = roc_of(member)
+        roc = member.roc
         vertex = int(np.argmax(by[0] * roc.fpr + by[1] * roc.tpr))
         thresholds.append(_threshold(joint, sign * roc.threshold(vertex)))
     return tuple(thresholds)

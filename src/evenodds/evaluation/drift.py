@@ -9,7 +9,7 @@ import numpy as np
 
 from evenodds.evaluation.intervals import Estimate, Sample, critical_value, difference, mean_interval
 from evenodds.geometry.pieces import Floats
-from evenodds.model.groups import Group, effective_people
+from evenodds.model.groups import Group
 
 __all__ = ["Drift", "drift_of"]
 
@@ -106,12 +106,12 @@ def drift_of(fresh: Group, fitted: Group, confidence: float) -> Drift:
 def _everybody(group: Group) -> tuple[Floats, Floats, float]:
     """Scores in order, their weights, and how many people that is."""
     table = group.table
-    return table.scores, table.negatives + table.positives, effective_people(group)
+    return table.scores, table.negatives + table.positives, group.n_effective
 
 
 def _base_rate(group: Group) -> Sample:
     rate = group.base_rate
-    return Sample(rate, rate * (1 - rate), effective_people(group))
+    return Sample(rate, rate * (1 - rate), group.n_effective)
 
 
 def _quantiles(scores: Floats, weights: Floats, at: Floats) -> Floats:

@@ -18,8 +18,8 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.keys import key_of
 from evenodds.model.policy import Policy, check_policy
-from evenodds.model.roc import Point, roc_of
-from evenodds.model.solutions import Meeting
+from evenodds.model.roc import Point
+from evenodds.model.search import CurveSearch
 from evenodds.model.target import check_reach
 from evenodds.values import Frozen, number_of
 
@@ -220,10 +220,11 @@ def _beside(explanation: Explanation, policy: Policy, joint: JointDistribution) 
 def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:
     """Fixed randomisation to the policy's own rates; None where these people's scores do not allow them."""
     try:
-        check_reach(member.key, roc_of(member), point)
+        check_reach(member.key, member.roc, point)
     except UnreachableError:
         return None
-    path = Meeting(member, family_of("fixed"), point, policy.orientation).single()
+    alone = JointDistribution((member,), policy.orientation)
+    (path,) = CurveSearch(alone, family_of("fixed"), [point]).singles
     assert path is not None  # noqa: S101 a fixed curve always has one
     return path.curve(0)
 

@@ -10,8 +10,7 @@ import numpy as np
 from evenodds.evaluation.intervals import Sample
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve, is_random
-from evenodds.model.groups import Group, effective_people
-from evenodds.model.policy import odds_of
+from evenodds.model.groups import Group
 
 __all__ = ["RATES", "RATE_NAMES", "RATE_WORDS", "Outcomes", "Side", "outcomes_of"]
 
@@ -133,25 +132,10 @@ class Outcomes:
 
 
 def outcomes_of(member: Group, curve: Curve) -> Outcomes:
-    """A group's people under a curve; large groups without making a table."""
-    if member.sides is None:
-        odds = odds_of(curve, member)
-        table = member.table
-        negatives, positives = (
-            Side(member.scores, odds, weights, n_effective, squares)
-            for weights, n_effective, squares in zip(
-                (table.negatives, table.positives), member.people, table.squares or (None, None), strict=True
-            )
-        )
-        return Outcomes(negatives, positives, effective_people(member))
+    """A group's people under a curve."""
+    sign = 1.0 if curve.orientation == "positive" else -1.0
     negatives, positives = (
-        Side(
-            side.points,
-            curve(side.points if curve.orientation == "positive" else -side.points),
-            np.ones(side.points.size) if side.given is None else side.given[0],
-            n_effective,
-            None if side.given is None else side.given[0] ** 2,
-        )
-        for side, n_effective in zip(member.sides, member.people, strict=True)
+        Side(side.points, curve(sign * side.points), side.weights, side.n_effective, side.squares)
+        for side in member.by_label
     )
-    return Outcomes(negatives, positives, effective_people(member))
+    return Outcomes(negatives, positives, member.n_effective)

@@ -20,11 +20,11 @@ from evenodds.evaluation.metrics import metrics_of
 from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
 from evenodds.evaluation.resampling import percentiles
 from evenodds.frames import frame_of_rows
+from evenodds.geometry.samples import Sample
 from evenodds.model.curves import Curve
 from evenodds.model.fit import fit, fitted_curves
 from evenodds.model.goals import constraint_of
-from evenodds.model.groups import Group, Table, effective_people, locked
-from evenodds.model.intake import group_of_sides
+from evenodds.model.groups import Group, check_labels
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy
 from evenodds.progress import tracked
@@ -173,7 +173,7 @@ def stability(
         drawn = percentiles(np.array([getattr(curves[group], name) for curves in fits]), confidence)
         return Estimate(float(getattr(policy.curves[group], name)), drawn.low, drawn.high)
 
-    people = sum(effective_people(member) for member in joint.members)
+    people = sum(member.n_effective for member in joint.members)
     return Stability(
         policy,
         draws,
@@ -182,7 +182,7 @@ def stability(
         Frozen({group: Frozen({name: around(group, name) for name in _PARAMETERS}) for group in policy.groups}),
         percentiles(np.array(differences), confidence),
         percentiles(np.array([one.accuracy for one in measured]), confidence),
-        Frozen({member.key: effective_people(member) / people for member in joint.members}),
+        Frozen({member.key: member.n_effective / people for member in joint.members}),
         Frozen(_needs(joint, policy)),
     )
 
@@ -201,27 +201,22 @@ def _drawn_fit(
 
 def _drawn(member: Group, rng: np.random.Generator) -> Group:
     """As many people, drawn from a group with replacement, labels and all."""
-    if member.sides is None:
-        mass = np.concatenate([member.negatives, member.positives])
-        people = max(round(effective_people(member)), 1)
-        counts = rng.multinomial(people, mass / mass.sum())
-        negatives, positives = np.split(counts * (member.total / people), 2)
-        numbers = [float(side.sum()) for side in np.split(counts, 2)]
-        return Group.of_table(member.key, Table.merged(member.scores, negatives, positives), (numbers[0], numbers[1]))
-    sizes = [side.points.size for side in member.sides]
-    no = int(rng.binomial(sum(sizes), sizes[0] / sum(sizes)))
-    drawn = []
-    for side, count in zip(member.sides, (no, sum(sizes) - no), strict=True):
-        times = np.bincount(rng.integers(0, side.points.size, count), minlength=side.points.size)
-        weights = None if side.given is None else locked(np.repeat(side.given[0], times))
-        drawn.append((locked(np.repeat(side.points, times)), weights))
-    return group_of_sides(member.key, drawn[0], drawn[1])
+    mass = np.concatenate([side.weights for side in member.by_label])
+    people = max(round(member.n_effective), 1)
+    counts = rng.multinomial(people, mass / mass.sum())
+    each = member.total / people  # the weight of everybody who is drawn
+    sides = []
+    for side, times in zip(member.by_label, np.split(counts, [member.by_label[0].size]), strict=True):
+        drawn = np.flatnonzero(times)
+        sides.append(Sample(side.points[drawn], times[drawn] * each, squares=times[drawn] * each**2))
+    check_labels(member.key, *(side.total for side in sides))
+    return Group(member.key, (sides[0], sides[1]))
 
 
 def _needs(joint: JointDistribution, policy: Policy) -> dict[str, tuple[float, ...]]:
     """By group, for each constrained rate: the variance of its odds by the share of all people that it is a mean of."""
     rates = constraint_of(policy.certificate.constraints, 0.0).rates
-    people = sum(effective_people(member) for member in joint.members)
+    people = sum(member.n_effective for member in joint.members)
     needs = {}
     for member, curve in zip(joint.members, policy.group_curves, strict=True):
         samples = outcomes_of(member, curve).samples(np.zeros(0))

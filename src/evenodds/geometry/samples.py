@@ -66,7 +66,9 @@ class Sample:
             if array is not None:
                 locked(array)
         self.size = points.size
-        self._leaf = max(1, min(_LEAF if points.size <= FEW else _SMALL_LEAF, points.size))
+        self.is_few = points.size <= FEW
+        """Whether sums before every point are kept."""
+        self._leaf = max(1, min(_LEAF if self.is_few else _SMALL_LEAF, points.size))
         self._trees: dict[int, list[tuple[Floats, Floats, Floats]]] = {}
         self._prefixes: dict[int, Floats] = {}
 
@@ -142,7 +144,7 @@ class Sample:
 
     def _exact_enough(self, degree: int) -> float:
         """Up to which ratio prefix moments are as exact as the tree's."""
-        return _EXACT_ENOUGH if degree == 1 and self.size > FEW else 0.0
+        return _EXACT_ENOUGH if degree == 1 and not self.is_few else 0.0
 
     # -- sums of all points before a position ------------------------------------------------------------------------
 
@@ -187,7 +189,7 @@ class Sample:
 
         z is (point - centre) / half-width, by the frame of all points.
         """
-        if self.size <= FEW:
+        if self.is_few:
             return np.asarray(self.prefix(_kept(degree))[: degree + 1, position])
         if degree == 1:
             return np.stack([self.below(position), self._first_before(position)])
@@ -235,7 +237,7 @@ class Sample:
         """The sums before every point, or of many points before every leaf, of shape (degree + 1, n + 1)."""
         if degree not in self._prefixes:
             centre, half = self.frame
-            if self.size <= FEW:
+            if self.is_few:
                 z = (self.points - centre) / half
                 powers = self.weights / self.total * z ** np.arange(degree + 1)[:, None]
             else:
@@ -244,7 +246,7 @@ class Sample:
                 powers = np.einsum("lkj,lj->kl", shift, moments)
             sums = np.zeros((degree + 1, powers.shape[1] + 1))
             np.cumsum(powers, axis=1, out=sums[:, 1:])
-            if self.size <= FEW:
+            if self.is_few:
                 sums[0] = self.sums / self.total
             self._prefixes[degree] = sums
         return self._prefixes[degree]
@@ -314,7 +316,7 @@ class Sample:
 
     def _levels(self, degree: int) -> list[tuple[Floats, Floats, Floats]]:
         """The tree with moments up to a degree; the quartic's, the highest there is, where points are few."""
-        kept = degree if self.size > FEW else _kept(degree)
+        kept = _kept(degree) if self.is_few else degree
         if kept not in self._trees:
             self._trees[kept] = self._tree(kept)
         return self._trees[kept] if kept == degree else [(c, h, m[..., : degree + 1]) for c, h, m in self._trees[kept]]

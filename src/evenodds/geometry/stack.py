@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats, Pieces
-from evenodds.geometry.samples import FEW, WIDE_ENOUGH, Sample, ramp_pieces, shifted
+from evenodds.geometry.samples import WIDE_ENOUGH, Sample, ramp_pieces, shifted
 
 __all__ = ["Bounds", "Stack", "ramps_between"]
 
@@ -55,7 +55,7 @@ class Stack:
 
     @cached_property
     def _is_flat(self) -> bool:
-        return all(sample.size <= FEW for pair in self.pairs for sample in pair)
+        return all(sample.is_few for pair in self.pairs for sample in pair)
 
     def _prefix(self, degree: int) -> Floats:
         """The sums before every point of all samples, one after the other, of shape (degree + 1, points + samples)."""

@@ -119,7 +119,9 @@ def least_slope(
         # Closely, from where the rough answer says that the root is, and a little beyond to have it in a bracket.
         off = abs(excess.closely(width))
         step = 1.25 * off / rate if rate > 0 else _ROUGH * width
-        bracket = _bracketed(excess.closely, width, max(step, 1e-12 * width), (narrowest / _FACTOR, ends[1]), excess.enough)
+        bracket = _bracketed(
+            excess.closely, width, max(step, 1e-12 * width), (narrowest / _FACTOR, ends[1]), excess.enough
+        )
         if bracket is None:
             return None
         wide, width = bracketed_root(excess.closely, *bracket, 1e-10 * bracket[1][0], enough=excess.enough)

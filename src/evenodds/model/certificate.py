@@ -35,7 +35,7 @@ class _Bound(Generic[T]):
         certificate.__dict__[self._name] = value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Certificate:
     """What was asked of a policy, what its final curves do on the fitting data, and how far that is from the best.
 

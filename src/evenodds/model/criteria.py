@@ -195,7 +195,7 @@ def _least(
     limits = np.full(len(search.groups), steepest)
     halves: dict[int, Path] = {}
     if prune and left:
-        halves = {i: half for i, half in search.paths({i: _HALF for i in left}, steepest).items() if len(half)}
+        halves = {i: half for i, half in search.paths(dict.fromkeys(left, _HALF), steepest).items() if len(half)}
         for i, half in list(halves.items()):
             if _is_least(search, i, half):
                 chosen[i] = halves.pop(i)
@@ -259,7 +259,7 @@ def _fewest(search: CurveSearch, steepest: float, allowed: Allowed) -> list[Path
     """
     chosen, left = _singles(search, allowed)
     grid = search.family.p_grid(_DENSE)
-    paths = {i: path.among(allowed(path)) for i, path in search.paths({i: grid for i in left}, steepest).items()}
+    paths = {i: path.among(allowed(path)) for i, path in search.paths(dict.fromkeys(left, grid), steepest).items()}
     paths = {i: path for i, path in paths.items() if len(path)}
     promising = list(paths)
     for _ in range(_PROMISES):
@@ -374,7 +374,7 @@ def _only_smooth(search: CurveSearch, steepest: float, allowed: Allowed) -> list
     chosen, left = _singles(search, allowed)
     smooth = search.family.smooth_p()
     at = np.zeros(0) if smooth is None else smooth
-    for i, path in search.paths({i: at for i in left}, steepest).items():
+    for i, path in search.paths(dict.fromkeys(left, at), steepest).items():
         if allowed(path).any():
             chosen[i] = path.at(_best(path, np.where(allowed(path), path.lipschitz, np.inf)))
     return chosen

@@ -25,8 +25,8 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.mix import gentlest_mix
 from evenodds.model.mixes import gentlest_steps
-from evenodds.model.policy import Policy, rates_of
 from evenodds.model.path import Path
+from evenodds.model.policy import Policy, rates_of
 from evenodds.model.reach import reach_of, reaches_inside, reaches_of, refined
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
 from evenodds.model.roc import Point
@@ -327,7 +327,7 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         smaller_is_better=goal.smaller_is_better,
         bound_by="pooled ROC",
         resolution=joint.resolution,
-        people=tuple(_figures(member, joint.orientation) for member in joint.members),
+        people=tuple(map(joint.figures_of, joint.members)),
         criterion=request.criterion,
         max_loss=request.budget.loss if isinstance(request.budget, LossBudget) else None,
         costs=request.objective.scaled if isinstance(request.objective, Cost) else None,
@@ -341,16 +341,11 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     def tighter() -> dict[str, Any]:
         best = bounds.tightest_gain(gain_bound)
         proven: dict[str, Any] = {"slope_bounds": tuple(bounds.tightest_slopes(slope_bounds))}
-        return proven if best is None else proven | {"objective_bound": goal.reported(best), "bound_by": "linear program"}
+        return (
+            proven if best is None else proven | {"objective_bound": goal.reported(best), "bound_by": "linear program"}
+        )
 
     return certificate.tightened_by(tighter)
-
-
-def _figures(group: Group, orientation: str) -> tuple[float, float, float, float]:
-    """A group's figures on the user's own scale."""
-    negatives, positives, *means = group.figures
-    sign = 1.0 if orientation == "positive" else -1.0
-    return negatives, positives, sign * means[0], sign * means[1]
 
 
 def _check_promises(request: Request, certificate: Certificate) -> None:

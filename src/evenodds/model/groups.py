@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.errors import DataError
+from evenodds.geometry import samples
 from evenodds.geometry.pieces import Floats, Pieces
-from evenodds.geometry.samples import FEW, Sample, locked
+from evenodds.geometry.samples import Sample, locked
 from evenodds.model.roc import Roc
 
 __all__ = ["Group", "Table", "check_labels", "sample_of_sorted", "tied"]
@@ -111,17 +112,12 @@ class Group:
             return 0.0
         return 1 / sum((side.total / self.total) ** 2 / side.n_effective for side in self.by_label if side.total > 0)
 
-    @cached_property
-    def figures(self) -> tuple[float, float, float, float]:
-        """The weights of negatives and positives, and their mean scores."""
-        return self.negative_total, self.positive_total, self.by_label[0].mean, self.by_label[1].mean
-
     # -- scores ----------------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def is_large(self) -> bool:
         """Whether the scores are too many to look at each."""
-        return max(side.size for side in self.by_label) > FEW
+        return sum(side.size for side in self.by_label) > samples.FEW
 
     @cached_property
     def ends(self) -> tuple[float, float]:
@@ -193,7 +189,7 @@ class Group:
 def tied(scores: Floats) -> NDArray[np.intp] | None:
     """Where each distinct one of sorted scores begins, if they repeat so much that counts are worth it; else None."""
     first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])) if scores.size else np.arange(0)
-    worth_it = first.size < scores.size and (scores.size <= FEW or first.size * _TIED <= scores.size)
+    worth_it = first.size < scores.size and (scores.size <= samples.FEW or first.size * _TIED <= scores.size)
     return first if worth_it else None
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenodds.geometry import threads
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.samples import FEW, Sample
+from evenodds.geometry.samples import Sample
 from evenodds.geometry.threads import by_threads
 from evenodds.model.groups import Group, sample_of_sorted
 from evenodds.model.keys import Codes
@@ -168,6 +168,6 @@ def _sorted(columns: Sequence[Floats], sign: float) -> Sample:
     else:
         scores.sort()
     sample = sample_of_sorted(scores, rest[0] if rest else None)
-    if sample.size > FEW:
+    if not sample.is_few:
         _ = sample.strides  # made now, while threads are at work
     return sample

@@ -292,6 +292,12 @@ class JointDistribution:
         hi = max(member.ends[1] for member in self.members)
         return (lo, hi) if self.orientation == "positive" else (-hi, -lo)
 
+    def figures_of(self, group: Group) -> tuple[float, float, float, float]:
+        """The weights of a group's negatives and positives, and their mean scores on the user's own scale."""
+        sign = 1.0 if self.orientation == "positive" else -1.0
+        negatives, positives = group.by_label
+        return negatives.total, positives.total, sign * negatives.mean, sign * positives.mean
+
     @cached_property
     def near_zero(self) -> tuple[JointDistribution, float]:
         """The same people with scores near 0, and what to add to come back, where scores vary little for their size.

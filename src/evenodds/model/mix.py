@@ -244,7 +244,10 @@ def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp
     part = near / np.maximum(near + far, _TINY)
     off = np.abs((1 - part) * one + part * other).max(axis=0)
     return [
-        ((1 - float(part[i]), reach.placed(int(own[i]))), (float(part[i]), Placed(float(t0[i]), float(t1[i]), float(p[i]))))
+        (
+            (1 - float(part[i]), reach.placed(int(own[i]))),
+            (float(part[i]), Placed(float(t0[i]), float(t1[i]), float(p[i]))),
+        )
         for i in every.tolist()
         if off[i] <= ON_CURVE
     ]

@@ -17,7 +17,6 @@ from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root, bracketed_roots
-from evenodds.geometry.samples import ramps
 from evenodds.geometry.stack import Bounds, Stack, ramps_between
 from evenodds.model.families import family_of
 from evenodds.model.groups import Group
@@ -143,7 +142,9 @@ class Pooled:
         """The bounds drawn more closely around points, where that is possible."""
         found = list(bounds)
         for _ in range(_ROUNDS):
-            more = [np.zeros(0) if bound.is_exact else _between(bound, p) for bound, p in zip(found, points, strict=True)]
+            more = [
+                np.zeros(0) if bound.is_exact else _between(bound, p) for bound, p in zip(found, points, strict=True)
+            ]
             where = np.append(0, np.cumsum([at.size for at in more]))
             t0 = np.concatenate(more)
             if not t0.size:
@@ -183,7 +184,7 @@ class Pooled:
         """
         target = np.array([[point.fpr, point.tpr] for point in points]).T
         t0, t1 = self._ramps_through(target)
-        which = np.flatnonzero((target[1] - target[0] > 2 * ON_CURVE) & ~np.isnan(t0))
+        which = np.flatnonzero(~np.isnan(t0))
         width = t1 - t0
         if which.size:
             short = self.shortfalls(which, target[:, which], (1 - 1e-9) / width[which], near=t0[which])
@@ -201,7 +202,7 @@ class Pooled:
         span = self.ends[1] - self.ends[0]
         t0, t1 = self.ends[0] + 0.25 * span, self.ends[0] + 0.75 * span
         settled = np.zeros(count, bool)
-        live = np.flatnonzero(span > 0)
+        live = np.flatnonzero((span > 0) & (target[1] - target[0] > 2 * ON_CURVE))
         for _ in range(_NEWTON_STEPS):
             a, b = t0[live], t1[live]
             bounds = np.searchsorted(live, np.arange(count + 1))
@@ -219,13 +220,12 @@ class Pooled:
                 by_b = (by_t0[0] * miss[1] - by_t0[1] * miss[0]) / det
                 furthest = np.maximum(np.maximum(np.abs(by_a), np.abs(by_b)), _TINY)
                 part = np.minimum(0.5 * width / np.maximum(np.abs(by_b - by_a), _TINY), width / furthest)
-            part = np.minimum(1.0, part)
             moving = ~done & np.isfinite(by_a) & np.isfinite(by_b)
-            live = live[moving]
+            live, part = live[moving], np.minimum(1.0, part)[moving]
             if not live.size:
                 break
-            t0[live] -= (part * by_a)[moving]
-            t1[live] -= (part * by_b)[moving]
+            t0[live] -= part * by_a[moving]
+            t1[live] -= part * by_b[moving]
         return np.where(settled, t0, np.nan), np.where(settled, t1, np.nan)
 
     def is_least_slope(self, which: int, point: Point, slope: float) -> bool:

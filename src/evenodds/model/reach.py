@@ -104,10 +104,14 @@ class Traces:
         t0 = np.concatenate([np.broadcast_to(scores, room.shape), scores - room], axis=1)
         order = np.argsort(-t0, axis=1, kind="stable")
         t0 = np.take_along_axis(t0, order, axis=1)
-        t1 = np.take_along_axis(np.concatenate([scores + room, np.broadcast_to(scores, room.shape)], axis=1), order, axis=1)
+        t1 = np.take_along_axis(
+            np.concatenate([scores + room, np.broadcast_to(scores, room.shape)], axis=1), order, axis=1
+        )
         count, each = t0.shape
         trace = np.repeat(np.arange(count), each)
-        return cls(t0.ravel(), t1.ravel(), np.full(t0.size, p), trace, np.full(t0.size, exact), (order < scores.size).ravel())
+        return cls(
+            t0.ravel(), t1.ravel(), np.full(t0.size, p), trace, np.full(t0.size, exact), (order < scores.size).ravel()
+        )
 
     @classmethod
     def joined(cls, some: Sequence[Traces]) -> Traces:
@@ -271,7 +275,9 @@ class Reach:
         t0, t1 = (
             (a[gaps, None] + share * (a[gaps + 1] - a[gaps])[:, None]).ravel() for a in (self.traces.t0, self.traces.t1)
         )
-        new = (t0 != np.repeat(self.traces.t0[gaps], share.size)) & (t0 != np.repeat(self.traces.t0[gaps + 1], share.size))
+        new = (t0 != np.repeat(self.traces.t0[gaps], share.size)) & (
+            t0 != np.repeat(self.traces.t0[gaps + 1], share.size)
+        )
         trace = np.repeat(own[gaps], share.size)[new]
         p = np.repeat(self.traces.p[gaps], share.size)[new]
         no = np.zeros(trace.size, bool)
@@ -439,9 +445,7 @@ def reaches_inside(
     """
     traces = [_inside(group, family, slope, inside) for group in groups]
     rates = _rates_of(traces, family, stack)
-    return [
-        Reach(group, family, one, own, rising=False) for group, one, own in zip(groups, traces, rates, strict=True)
-    ]
+    return [Reach(group, family, one, own, rising=False) for group, one, own in zip(groups, traces, rates, strict=True)]
 
 
 def _inside(group: Group, family: Family, slope: float, inside: tuple[float, float]) -> Traces:

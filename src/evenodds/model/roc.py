@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.hull import concave_hull, height
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.samples import FEW, Sample
+from evenodds.geometry import samples
+from evenodds.geometry.samples import Sample
 
 __all__ = ["Point", "Roc"]
 
@@ -94,7 +95,7 @@ class Roc:
         sides = (self.negatives.points, self.positives.points)
         lo, hi = min(float(side[0]) for side in sides), max(float(side[-1]) for side in sides)
         many = sides[0].size + sides[1].size
-        count = many if many > FEW else self.scores.size
+        count = many if many > samples.FEW else self.scores.size
         return hi + (hi - lo) / (count - 1) if hi > lo else float(np.nextafter(hi, np.inf))
 
     def nearest_to_perfect(self) -> tuple[float, Point]:

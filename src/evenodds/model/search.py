@@ -55,9 +55,7 @@ class CurveSearch:
     With `hard` a vertex of the ROC is met by the single threshold itself; without it by a ramp in the gap below.
     """
 
-    def __init__(
-        self, joint: JointDistribution, family: Family, points: Sequence[Point], *, hard: bool = True
-    ) -> None:
+    def __init__(self, joint: JointDistribution, family: Family, points: Sequence[Point], *, hard: bool = True) -> None:
         self.joint, self.family, self.points, self.hard = joint, family, tuple(points), hard
         self.groups: tuple[Group, ...] = joint.members
         self.stack = joint.stack
@@ -67,6 +65,7 @@ class CurveSearch:
         self._many = np.array([group.score_count > _MANY for group in self.groups])
         between = [_between_negatives(group, point) for group, point in zip(self.groups, points, strict=True)]
         self._below, self._at, self._gap_start, self._gap_width = np.array(between).T
+        self._apart: dict[int, tuple[float, float, float, float] | None] = {}  # see `_ramps`
 
     def _bounds(self, owner: Index) -> Bounds:
         return np.searchsorted(owner, np.arange(len(self.groups) + 1))
@@ -259,30 +258,18 @@ class CurveSearch:
         and all below it 0. A target there is this ramp itself, not a limit of roots. NaN for all others.
         """
         t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
-        for which, (score, share, below, above) in self._on_polyline.items():
-            own = np.flatnonzero(owner == which)
-            if own.size:
+        for which in np.unique(owner).tolist():
+            if which not in self._apart:
+                self._apart[which] = _score_apart(self.groups[which], self.points[which])
+            apart = self._apart[which]
+            if apart is not None:
+                score, share, below, above = apart
+                own = np.flatnonzero(owner == which)
                 x = where_unit_odds_are(self.family, share, p[own])
                 with np.errstate(divide="ignore"):
                     width[own] = np.minimum(below / x, above / (1 - x))
                 t0[own] = score - x * width[own]
         return t0, width
-
-    @cached_property
-    def _on_polyline(self) -> dict[int, tuple[float, float, float, float]]:
-        """Of groups whose point is on the polyline: the score apart, its people's odds, and the gaps below and above."""
-        found = {}
-        for which, (group, point) in enumerate(zip(self.groups, self.points, strict=True)):
-            f, t = point.fpr, point.tpr
-            if abs(group.roc.height(f) - t) <= ON_CURVE:
-                along = group.roc.fpr + group.roc.tpr
-                edge = int(np.searchsorted(along, f + t))  # the first vertex beyond the point
-                share = (f + t - along[edge - 1]) / (along[edge] - along[edge - 1])
-                i = group.scores.size - edge  # the score whose people have odds `share`
-                below = float(group.scores[i] - group.scores[i - 1]) if i > 0 else np.inf
-                above = float(group.scores[i + 1] - group.scores[i]) if edge > 1 else np.inf
-                found[which] = float(group.scores[i]), float(share), below, above
-        return found
 
     def _bracket(self, owner: Index, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Two neighbouring widths for each p, the narrower one reaching t* and the wider not.
@@ -300,9 +287,7 @@ class CurveSearch:
             o, q = owner[who], p[who]
             t = self.target[1, o] - _NEGLIGIBLE  # as good as quick rates are
             # The TPR falls with the position: from both sides of a rough one it often tells already.
-            left, right = self._positions(
-                o, width, q, self._below[o] - width, self._at[o], quick=True, within=_ROUGHLY
-            )
+            left, right = self._positions(o, width, q, self._below[o] - width, self._at[o], quick=True, within=_ROUGHLY)
             before, after = (self.rates(o, at, width, q, quick=True)[1] for at in (left, right))
             near = np.flatnonzero((before >= t) & (after < t))
             if near.size:
@@ -455,6 +440,20 @@ def where_unit_odds_are(family: Family, odds: float, p: Floats, *, within: float
 
     ones = np.ones(p.size)
     return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=within * ones)[1]
+
+
+def _score_apart(group: Group, point: Point) -> tuple[float, float, float, float] | None:
+    """If a point is on the polyline: the score that is treated apart, its people's odds, the gaps below and above it."""
+    f, t = point.fpr, point.tpr
+    if abs(group.roc.height(f) - t) > ON_CURVE:
+        return None
+    along = group.roc.fpr + group.roc.tpr
+    edge = int(np.searchsorted(along, f + t))  # the first vertex beyond the point
+    share = float((f + t - along[edge - 1]) / (along[edge] - along[edge - 1]))
+    i = group.scores.size - edge  # the score whose people have odds `share`
+    below = float(group.scores[i] - group.scores[i - 1]) if i > 0 else np.inf
+    above = float(group.scores[i + 1] - group.scores[i]) if edge > 1 else np.inf
+    return float(group.scores[i]), share, below, above
 
 
 def _between_negatives(group: Group, point: Point) -> tuple[float, float, float, float]:

@@ -147,7 +147,7 @@ def _roc(member: Group) -> tuple[Floats, Floats, Floats]:
 
 def _below(member: Group, at: Floats) -> Floats:
     """The shares of negatives and of positives below each score, upward."""
-    return np.concatenate([sample.sums_below(at)[0] for sample in member.moments.samples])
+    return np.stack([side.sums_below(at)[0] for side in member.by_label])
 
 
 def _thinned(size: int) -> Any:
@@ -306,16 +306,21 @@ def frontier_figure(frontier: Frontier, *, chosen: Policy | None = None, people:
 # -- people ------------------------------------------------------------------------------------------------------------
 
 
+def _number_of(group: Group) -> float:
+    """How many people a group has, by label; weights are not people."""
+    return sum(side.n_effective for side in group.by_label)
+
+
 def score_rates_figure(joint: JointDistribution, *, confidence: float = 0.95) -> Figure:
     """The share of positives by score, with intervals and how many people it is of."""
     series = []
     for member in joint.members:
         scores, negatives, positives = _own_scale(joint, member)
         people = negatives + positives
-        bins = _bins(people, int(np.clip(sum(member.people) / _IN_A_BIN, 3, _COARSE_BINS)))
+        bins = _bins(people, int(np.clip(_number_of(member) / _IN_A_BIN, 3, _COARSE_BINS)))
         count, yes = (np.bincount(bins, side).astype(np.float64) for side in (people, positives))
         middle = np.bincount(bins, people * scores) / count
-        shrink = sum(member.people) / member.total  # weights are not people
+        shrink = _number_of(member) / member.total
         rate = yes / count
         ends = [
             mean_interval(Sample(r, r * (1 - r), n * shrink), critical_value(confidence))
@@ -364,7 +369,7 @@ def _density_bins(joint: JointDistribution) -> tuple[Floats, Floats]:
         between = (scores[1:] + scores[:-1]) / 2
         ends = (2 * scores[0] - between[0], 2 * scores[-1] - between[-1])
         return np.concatenate([ends[:1], between, ends[1:]]), scores
-    fewest = min(sum(member.people) for member in joint.members)
+    fewest = min(_number_of(member) for member in joint.members)
     bins = int(np.clip(np.sqrt(fewest), 8, _BINS))  # a small group's density would be all noise in more
     edges = np.linspace(lo, hi, bins + 1) if hi > lo else np.array([lo - 0.5, lo + 0.5])
     return edges, (edges[1:] + edges[:-1]) / 2

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
-from evenodds.model.groups import locked
+from evenodds.geometry.samples import locked
 
 __all__ = ["PALETTE", "Kind", "Scene", "Series", "Style", "colour_of"]
 

@@ -107,7 +107,7 @@ class Subject:
             off = max(abs(seen_point.fpr - asked.fpr), abs(seen_point.tpr - asked.tpr))
             if off > _SAME + certificate.rate_error[member.key]:
                 return False
-            known, seen = fitted.get(member.key), member.figures(self.joint.orientation)
+            known, seen = fitted.get(member.key), self.joint.figures_of(member)
             rooms = (*(_SAME * abs(weight) for weight in seen[:2]), *[_SAME * max(abs(lo), abs(hi)) + rounded] * 2)
             if known and any(abs(a - b) > room for a, b, room in zip(known, seen, rooms, strict=True)):
                 return False

@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import evenodds as eo
-from evenodds.model.families import family_of
 from evenodds.model.policy import rates_of
-from evenodds.model.roc import Point, roc_of
-from evenodds.model.solutions import Meeting
-from strategies import CONTINUOUS, FAMILIES, counts, gentlest, joints, reachable
+from evenodds.model.roc import Point
+from strategies import CONTINUOUS, FAMILIES, counts, gentlest, joints, reachable, search_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
@@ -43,7 +41,7 @@ def _least_slope(member, point):
         np.append(np.zeros(n), 1.0),
         A_ub=np.vstack([step, rising]),
         b_ub=np.zeros(2 * (n - 1)),
-        A_eq=np.column_stack([member.shares, np.zeros(2)]),
+        A_eq=np.column_stack([member.class_conditional, np.zeros(2)]),
         b_eq=[point.fpr, point.tpr],
         bounds=[(0, 1)] * n + [(0, None)],
     )
@@ -54,7 +52,7 @@ def _least_slope(member, point):
 def test_a_reachable_target_is_met_exactly(case, family):
     joint, point = case
     (member,) = joint.members
-    curve = gentlest(Meeting(member, family_of(family), point, "positive")).curve(0)
+    curve = gentlest(search_of(member, family, point)).curve(0)
     assert _residual(curve, member, point) <= 1e-12
 
 
@@ -71,8 +69,8 @@ def test_the_whole_path_meets_the_target(case, family):
 @given(joints(max_groups=1), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
 def test_fixed_reaches_everything_below_the_hull(joint, fpr, share):
     (member,) = joint.members
-    point = Point(fpr, fpr + share * (roc_of(member).hull_height(fpr) - fpr))
-    curve = gentlest(Meeting(member, family_of("fixed"), point, "positive")).curve(0)
+    point = Point(fpr, fpr + share * (member.roc.hull_height(fpr) - fpr))
+    curve = gentlest(search_of(member, "fixed", point)).curve(0)
     assert _residual(curve, member, point) <= 1e-12
 
 
@@ -83,7 +81,7 @@ def test_no_curve_is_gentler_than_the_linear_program(case, family):
     bound = _least_slope(member, point)
     if bound is None:  # on the very border, out of the program's reach by its own tolerance
         bound = _least_slope(member, Point(point.fpr, point.tpr - 1e-6 * (point.tpr - point.fpr)))
-    curve = gentlest(Meeting(member, family_of(family), point, "positive")).curve(0)
+    curve = gentlest(search_of(member, family, point)).curve(0)
     assert curve.lipschitz >= (bound or 0.0) * (1 - 1e-6)
 
 
@@ -95,8 +93,8 @@ def test_on_a_concave_roc_the_linear_curve_is_the_gentlest_of_all(fpr, share):
     chance = 1 / (1 + np.exp(-(scores - 20) / 6))
     joint = eo.JointDistribution.from_counts({"a": (scores, 1 - chance, chance)})
     (member,) = joint.members
-    point = Point(fpr, fpr + share * (roc_of(member).height(fpr) - fpr))
-    curve = gentlest(Meeting(member, family_of("linear"), point, "positive")).curve(0)
+    point = Point(fpr, fpr + share * (member.roc.height(fpr) - fpr))
+    curve = gentlest(search_of(member, "linear", point)).curve(0)
     assert curve.lipschitz == pytest.approx(_least_slope(member, point), rel=1e-6)
     assert curve.p == pytest.approx(0.5, abs=1e-3)
 
@@ -107,9 +105,9 @@ def test_the_proven_floor_of_the_slope_is_the_least_slope_of_all_on_a_concave_ro
     scores = np.arange(40.0)
     chance = 1 / (1 + np.exp(-(scores - 20) / 6))
     (member,) = eo.JointDistribution.from_counts({"a": (scores, 1 - chance, chance)}).members
-    point = Point(fpr, fpr + 0.6 * (roc_of(member).height(fpr) - fpr))
-    meeting = Meeting(member, family_of("cubic"), point, "positive")
-    assert meeting.slope_floor == pytest.approx(_least_slope(member, point), rel=1e-6)
+    point = Point(fpr, fpr + 0.6 * (member.roc.height(fpr) - fpr))
+    search = search_of(member, "cubic", point)
+    assert float(search.slope_floor[0]) == pytest.approx(_least_slope(member, point), rel=1e-6)
 
 
 @pytest.mark.parametrize("target", [(0.2, 0.5), (0.32, 0.66), (0.5, 0.7), (0.3, 0.35)])
@@ -125,9 +123,9 @@ def test_the_slope_bound_of_a_dented_group_is_the_least_slope_of_all(family, tar
 def test_the_gentlest_is_no_steeper_than_any_other_of_the_path(case, family, p):
     joint, point = case
     (member,) = joint.members
-    meeting = Meeting(member, family_of(family), point, "positive")
-    best = gentlest(meeting).curve(0)
-    others = meeting.single() or meeting.path(np.array([p]))
+    search = search_of(member, family, point)
+    best = gentlest(search).curve(0)
+    others = search.singles[0] or search.path(0, np.array([p]))
     assert all(best.lipschitz <= other.lipschitz * (1 + _slope_precision(family)) for other in others)
 
 
@@ -141,8 +139,8 @@ def test_an_affine_change_of_the_scores_changes_only_the_scale(case, family, fac
     assume(moved.members[0].scores.size == member.scores.size)
     # Rates are known to 1e-15, so a point 1e-11 away from the diagonal leaves its slope open by some percent.
     assume(abs(point.tpr - point.fpr) < 1e-12 or point.tpr - point.fpr > 1e-7)
-    curve = gentlest(Meeting(member, family_of(family), point, "positive")).curve(0)
-    other = gentlest(Meeting(moved.members[0], family_of(family), point, "positive")).curve(0)
+    curve = gentlest(search_of(member, family, point)).curve(0)
+    other = gentlest(search_of(moved.members[0], family, point)).curve(0)
     assert _residual(other, moved.members[0], point) <= 1e-11
     assert other.lipschitz * factor == pytest.approx(curve.lipschitz, rel=_slope_precision(family))
 
@@ -174,7 +172,7 @@ def test_weights_repetitions_and_order_do_not_matter(table, seed, times):
     )
     repeated = np.repeat(np.arange(rows.size), weight.astype(int) * times)
     copies = eo.JointDistribution.from_arrays(rows[repeated], ["a"] * repeated.size, label[repeated])
-    roc = roc_of(joint.members[0])
+    roc = joint.members[0].roc
     point = Point(0.5, 0.5 + 0.5 * max(0.0, roc.height(0.5) - 0.5))
     found = {eo.fit(j, target=point).group_curves for j in (joint, shuffled, copies)}
     first, *others = [curves[0].lipschitz for curves in found]
@@ -186,7 +184,7 @@ def test_weights_repetitions_and_order_do_not_matter(table, seed, times):
 def test_a_crisp_scorer_is_randomised_with_thresholds_beyond_its_scores(table, fpr, share, family):
     joint = eo.JointDistribution.from_counts({"a": table})
     (member,) = joint.members
-    top = roc_of(member).height(fpr)
+    top = member.roc.height(fpr)
     assume(top > fpr + 1e-6)
     point = Point(fpr, fpr + share * (top - fpr))
     curve = eo.fit(joint, target=point, curve=family).curves["a"]
@@ -222,7 +220,7 @@ def test_a_vertical_run_of_the_roc_keeps_its_interval_of_positions():
     joint = eo.JointDistribution.from_counts({"a": ([1, 3, 5, 6, 7, 9], [4, 4, 0, 0, 0, 2], [1, 1, 2, 2, 2, 2])})
     (member,) = joint.members
     for family in CONTINUOUS:
-        curve = gentlest(Meeting(member, family_of(family), Point(0.2, 0.5), "positive")).curve(0)
+        curve = gentlest(search_of(member, family, Point(0.2, 0.5))).curve(0)
         assert _residual(curve, member, Point(0.2, 0.5)) <= 1e-12
 
 
@@ -243,13 +241,13 @@ def test_points_in_a_dent_of_a_roc_are_met_by_mixes(family, below):
 
 def test_hull_points_over_a_dent_are_met_by_fixed_curves():
     joint = eo.JointDistribution.from_counts({"a": ([0, 1, 2], [1, 3, 0], [1, 1, 3])})
-    roc = roc_of(joint.members[0])
+    roc = joint.members[0].roc
     for fpr in np.linspace(0.01, 0.99, 99):
         for below in (0, 1e-15, 1e-13, 1e-11, 1e-6):
             point = Point(fpr, roc.hull_height(fpr) - below)
             assert (
                 _residual(
-                    gentlest(Meeting(joint.members[0], family_of("fixed"), point, "positive")).curve(0),
+                    gentlest(search_of(joint.members[0], "fixed", point)).curve(0),
                     joint.members[0],
                     point,
                 )
@@ -270,7 +268,7 @@ def test_scores_far_from_zero(offset):
 @given(reachable(), st.sampled_from(FAMILIES))
 def test_guarantee_every_reachable_target_is_met(case, family):
     joint, point = case
-    curve = gentlest(Meeting(joint.members[0], family_of(family), point, "positive")).curve(0)
+    curve = gentlest(search_of(joint.members[0], family, point)).curve(0)
     assert _residual(curve, joint.members[0], point) <= 1e-12
 
 
@@ -278,7 +276,7 @@ def test_a_position_known_roughly_still_brackets_those_of_all_widths_between():
     """Positions at the two ends of the bracket were once known from one side only, and the point was missed."""
     joint = eo.JointDistribution.from_counts({"a": ([0.0, 1.0], [1.0, 0.0], [0.0, 1.0])})
     point = Point(0.0078125, 0.968994140625)
-    path = gentlest(Meeting(joint.members[0], family_of("linear"), point, "positive"))
+    path = gentlest(search_of(joint.members[0], "linear", point))
     curve = path.curve(0)
     assert float(curve(0)) == pytest.approx(point.fpr, abs=1e-12)
     assert float(curve(1)) == pytest.approx(point.tpr, abs=1e-12)
