@@ -208,7 +208,8 @@ def _drawn(member: Group, rng: np.random.Generator) -> Group:
     sides = []
     for side, times in zip(member.by_label, np.split(counts, [member.by_label[0].size]), strict=True):
         drawn = np.flatnonzero(times)
-        sides.append(Sample(side.points[drawn], times[drawn] * each, squares=times[drawn] * each**2))
+        number = times[drawn].astype(np.float64)
+        sides.append(Sample(side.points[drawn], number * each, squares=number * each**2))
     check_labels(member.key, *(side.total for side in sides))
     return Group(member.key, (sides[0], sides[1]))
 

@@ -111,8 +111,8 @@ class Pieces:
 
     def among(self, which: slice) -> Pieces:
         """Some curves of a batch."""
-        parts = (self.lo, self.hi, self.origin, self.scale, self.coefficients)
-        return Pieces(*(part[which] for part in parts), self.closed)
+        lo, hi, origin, scale = (part[which] for part in (self.lo, self.hi, self.origin, self.scale))
+        return Pieces(lo, hi, origin, scale, self.coefficients[which], self.closed)
 
     def derivative(self) -> Pieces:
         """The derivative within each piece; jumps between pieces are not part of it."""

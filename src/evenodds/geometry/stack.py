@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 from evenodds.geometry.pieces import Floats, Pieces
 from evenodds.geometry.samples import WIDE_ENOUGH, Sample, ramp_pieces, shifted
 
-__all__ = ["Bounds", "Stack", "ramps_between"]
+__all__ = ["Bounds", "Stack", "expected", "ramps_between"]
 
 Bounds = NDArray[np.intp]
+T = TypeVar("T", bound=np.generic)
 _ONE_BY_ONE = 1 << 20  # points that are summed one by one
 
 
@@ -38,9 +40,9 @@ class Stack:
         """Of each sample's points, of shape (2, pairs)."""
         self._prefixes: dict[int, Floats] = {}
 
-    def each(self, values: Floats, bounds: Bounds) -> Floats:
+    def each(self, values: NDArray[T], bounds: Bounds) -> NDArray[T]:
         """Values of pairs (last axis) for each question."""
-        return np.repeat(values, bounds[1:] - bounds[:-1], axis=-1)
+        return values.repeat(bounds[1:] - bounds[:-1], axis=-1)
 
     def _with(self, bounds: Bounds) -> list[tuple[tuple[Sample, Sample], int, int]]:
         """The pairs that are asked something, and where their questions begin and end."""
@@ -51,7 +53,7 @@ class Stack:
     def _starts(self) -> NDArray[np.intp]:
         """Where the sums of each sample begin, of shape (2, pairs)."""
         sizes = np.array([sample.size + 1 for pair in self.pairs for sample in pair])
-        return (np.cumsum(sizes) - sizes).reshape(-1, 2).T
+        return np.asarray((np.cumsum(sizes) - sizes).reshape(-1, 2).T)
 
     @cached_property
     def _is_flat(self) -> bool:
@@ -64,7 +66,7 @@ class Stack:
             self._prefixes[degree] = np.concatenate([sample.prefix(degree) for sample in every], axis=1)
         return self._prefixes[degree]
 
-    def positions(self, at: Floats, bounds: Bounds, side: str = "left") -> NDArray[np.intp]:
+    def positions(self, at: Floats, bounds: Bounds, side: Literal["left", "right"] = "left") -> NDArray[np.intp]:
         """How many points lie below each number ("right": or at it), of shape (2, n)."""
         found = np.empty((2, at.size), np.intp)
         for pair, first, last in self._with(bounds):
@@ -98,7 +100,7 @@ class Stack:
         """Expectations of straight ramps from 0 at `start` to 1 at `end`."""
         if not self.is_wide(end - start, bounds):
             pieces = ramp_pieces(start, end)
-            return np.einsum("nbk,lnbk->ln", pieces.coefficients, self.local(pieces, bounds))
+            return expected(pieces.coefficients, self.local(pieces, bounds))
         both, twice = np.stack([start, end], axis=-1).ravel(), 2 * bounds
         sums = self.sums_below(both, twice)
         return ramps_between(sums, start, end, self.each(self.centre, bounds))
@@ -154,7 +156,7 @@ class Stack:
             shift = shifted((centre - pieces.origin) / pieces.scale, half / pieces.scale, degree)
             moments = np.einsum("lnbkj,jlnb->lnbk", shift, raw)
             moments[..., 1:] *= curved[..., None]
-            return moments
+            return np.asarray(moments)
         return self._exactly(moments, pieces, bounds, first, last, curved, quick=quick)
 
     def _exactly(
@@ -178,17 +180,17 @@ class Stack:
             return moments
         starts = self.each(self._starts, bounds)[..., None]
         moments[..., 0] = self._prefix(1)[0][last + starts] - self._prefix(1)[0][first + starts]
-        label, curve, piece = np.nonzero(lengths)
-        length = lengths[label, curve, piece]
+        which, curve, piece = np.nonzero(lengths)
+        length = lengths[which, curve, piece]
         # The points of all slices, one slice after the other.
         ends = np.cumsum(length)
-        at = np.arange(ends[-1]) + np.repeat((first + starts)[label, curve, piece] - (ends - length), length)
+        at = np.arange(ends[-1]) + np.repeat((first + starts)[which, curve, piece] - (ends - length), length)
         origin, scale = pieces.origin[curve, piece], pieces.scale[curve, piece]
         u = (self._points[at] - np.repeat(origin, length)) / np.repeat(scale, length)
         power = self._shares[at]
         for k in range(1, moments.shape[-1]):
             power = power * u
-            moments[label, curve, piece, k] = np.add.reduceat(power, ends - length)
+            moments[which, curve, piece, k] = np.add.reduceat(power, ends - length)
         return moments
 
     @cached_property
@@ -200,6 +202,11 @@ class Stack:
     def _shares(self) -> Floats:
         """All weights by their sample's total, in the same way."""
         return np.concatenate([part for pair in self.pairs for s in pair for part in (s.weights / s.total, [0.0])])
+
+
+def expected(coefficients: Floats, local: Floats) -> Floats:
+    """The expectations of piecewise polynomials with these coefficients in the variables of `Stack.local`."""
+    return np.asarray(np.einsum("nbk,lnbk->ln", coefficients, local))
 
 
 def ramps_between(sums: tuple[Floats, Floats], start: Floats, end: Floats, centre: Floats) -> Floats:

@@ -68,17 +68,15 @@ class Group:
         `squares` are the sums of squared weights of the negatives and of the positives, where these are weighted.
         """
         order = np.argsort(scores, kind="stable")
-        sides = (
-            _merged(scores, weights, None if squares is None else squares[label], order)
-            for label, weights in enumerate((negatives, positives))
-        )
-        return cls(key, tuple(sides))
+        both = (None, None) if squares is None else squares
+        no, yes = (_merged(scores, *side, order) for side in zip((negatives, positives), both, strict=True))
+        return cls(key, (no, yes))
 
     def moved(self, by: float) -> Group:
         """The same people with every score moved."""
         return Group(self.key, (self.by_label[0].moved(by), self.by_label[1].moved(by)))
 
-    # -- how many they are -----------------------------------------------------------------------------------------------
+    # -- how many they are ---------------------------------------------------------------------------------------------
 
     @property
     def negative_total(self) -> float:
@@ -112,7 +110,7 @@ class Group:
             return 0.0
         return 1 / sum((side.total / self.total) ** 2 / side.n_effective for side in self.by_label if side.total > 0)
 
-    # -- scores ----------------------------------------------------------------------------------------------------------
+    # -- scores --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def is_large(self) -> bool:
@@ -174,7 +172,7 @@ class Group:
         """Row 0: shares of the negatives at each score; row 1: of the positives. Each row sums to 1."""
         return locked(np.stack([self.negatives / self.negative_total, self.positives / self.positive_total]))
 
-    # -- rates -----------------------------------------------------------------------------------------------------------
+    # -- rates ---------------------------------------------------------------------------------------------------------
 
     @cached_property
     def roc(self) -> Roc:

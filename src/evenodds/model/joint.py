@@ -201,8 +201,8 @@ class JointDistribution:
         for code, key in enumerate(cells.keys):
             rows = cells.codes == code
             weights, squares = cells.weights[:, rows], cells.squares[:, rows]
-            own = None if np.array_equal(squares, weights) else squares
-            groups.append(Group.of_counts(key, sign * cells.scores[rows], *weights, own))
+            own = None if np.array_equal(squares, weights) else (squares[0], squares[1])
+            groups.append(Group.of_counts(key, sign * cells.scores[rows], weights[0], weights[1], own))
         return cls._checked(groups, orientation, resolution, one_sided=keep)
 
     @classmethod

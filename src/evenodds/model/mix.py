@@ -8,7 +8,7 @@ the blurred ROC beyond is a mix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
@@ -88,15 +88,16 @@ def gentlest_mix(
 
 
 def _reaches(
-    alone: JointDistribution, family: Family, point: Point, inside: Inside, slopes: Sequence[float] | Floats
+    alone: JointDistribution, family: Family, point: Point, inside: Inside, slopes: Iterable[float]
 ) -> list[Reach]:
     """What the group reaches under several budgets, looked at together: as if it were several groups."""
     (group,) = alone.members
     if inside is not None:
         return [reaches_inside([group], alone.stack, family, float(slope), inside)[0] for slope in slopes]
-    many = [group] * len(slopes)
+    budgets = [float(slope) for slope in slopes]
+    many = [group] * len(budgets)
     stack = Stack([one.by_label for one in many])
-    return refined(reaches_of(many, stack, family, [float(slope) for slope in slopes]), stack, [point] * len(many))
+    return refined(reaches_of(many, stack, family, budgets), stack, [point] * len(many))
 
 
 def _mixes(alone: JointDistribution, reach: Reach, point: Point, inside: Inside) -> list[tuple[float, Parts]]:
@@ -217,13 +218,13 @@ def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp
         return t0, t1, traces.p[k[i]]
 
     def rates(t0: Floats, t1: Floats, p: Floats) -> Floats:
-        return reach.group.rates(family.layout(t0, t1, p)).T - at
+        return np.asarray(reach.group.rates(family.layout(t0, t1, p)).T - at)
 
     one = rates(traces.t0[own], traces.t1[own], traces.p[own])
 
     def side(share: Floats, i: NDArray[np.intp]) -> Floats:
         other = rates(*between(share, i))
-        return sign[i] * (one[0, i] * other[1] - one[1, i] * other[0])
+        return np.asarray(sign[i] * (one[0, i] * other[1] - one[1, i] * other[0]))
 
     sign, every = np.ones(own.size), np.arange(own.size)
     ends = side(np.zeros(own.size), every), side(np.ones(own.size), every)

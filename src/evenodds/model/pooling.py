@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.geometry.envelope import Polyline
-from evenodds.geometry.hull import concave_hull
+from evenodds.geometry.hull import concave_hull, height
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root, bracketed_roots
 from evenodds.geometry.stack import Bounds, Stack, ramps_between
@@ -117,7 +117,7 @@ class Pooled:
         rates = ramps_between(sums, t0, t1, self._stack.each(self.centre, bounds))
         return rates, sums[0][:, 1::2] - sums[0][:, ::2]
 
-    # -- bounds on the objective -----------------------------------------------------------------------------------------
+    # -- bounds on the objective ---------------------------------------------------------------------------------------
 
     def upper_bounds(self, slope: float) -> list[UpperBound]:
         """What no rising curve of this slope exceeds, for each group: exact for few scores, tangents for many."""
@@ -157,7 +157,7 @@ class Pooled:
                 found[i] = _tangents(t0[at], t1[at], rates[:, at], shares[:, at], known=found[i])
         return found
 
-    # -- bounds on slopes ------------------------------------------------------------------------------------------------
+    # -- bounds on slopes ----------------------------------------------------------------------------------------------
 
     def slope_bounds(self, points: Sequence[Point], achieved: Sequence[float]) -> list[float]:
         """For each group a slope that no rising curve through its point can fall below: exact where ROCs are concave.
@@ -240,18 +240,37 @@ class Pooled:
 
         `near` is a guess of where the ramps start that have the points' FPR.
         """
-        count = self.centre.size
         width = 1 / slope
-        lo, hi = self.ends[0, which] - width, self.ends[1, which]
         # Prefix sums are all there is.
-        slack = ON_CURVE + 8 * np.finfo(float).eps * np.maximum(hi - lo, 0) / width
+        span = np.maximum(self.ends[1, which] - self.ends[0, which] + width, 0)
+        slack = ON_CURVE + 8 * np.finfo(float).eps * span / width
+        beyond = target + [[1.0], [-1.0]] * slack
+        straight = family_of("linear")
+        short = np.empty(which.size)
+        sparse = [is_sparse(self._groups[i], straight, w) for i, w in zip(which.tolist(), width.tolist(), strict=True)]
+        many, few = np.flatnonzero(sparse), np.flatnonzero(~np.array(sparse, bool))
+        if few.size:
+            looks = [kinks(self._groups[which[i]].scores, float(width[i])) for i in few]
+            t0, t1 = (np.concatenate(ends) for ends in zip(*looks, strict=True))
+            sizes = np.zeros(len(self._groups), np.intp)
+            sizes[which[few]] = [at.size for at, _ in looks]
+            bounds = np.append(0, np.cumsum(sizes))
+            rates = np.split(self.ramps(t0, t1, bounds), np.unique(bounds)[1:-1], axis=1)
+            short[few] = [beyond[1, i] - height(x, y, beyond[0, i]) for i, (x, y) in zip(few, rates, strict=True)]
+        if many.size:
+            guess = None if near is None else near[many]
+            short[many] = beyond[1, many] - self._heights(which[many], beyond[0, many], width[many], guess)
+        return short
+
+    def _heights(self, which: Index, fpr: Floats, width: Floats, near: Floats | None) -> Floats:
+        """The TPR of the ramps of some widths that have an FPR: of a level run of it the leftmost has the highest."""
+        lo, hi = self.ends[0, which] - width, self.ends[1, which]
 
         def rates(t0: Floats, i: Index) -> Floats:
-            return self.ramps(t0, t0 + width[i], np.searchsorted(which[i], np.arange(count + 1)))
+            return self.ramps(t0, t0 + width[i], np.searchsorted(which[i], np.arange(self.centre.size + 1)))
 
-        # FPR falls with t0; of a level run of it, which rounding must not cut, the leftmost has the highest TPR.
-        def beyond(t0: Floats, i: Index) -> Floats:
-            return rates(t0, i)[0] - (target[0, i] + slack[i])
+        def beyond(t0: Floats, i: Index) -> Floats:  # FPR falls with t0
+            return np.asarray(rates(t0, i)[0] - fpr[i])
 
         every = np.arange(which.size)
         first, last = beyond(lo, every), beyond(hi, every)
@@ -272,7 +291,7 @@ class Pooled:
                 last[found],
                 tolerance=1e-13 * width[found],
             )
-        return np.asarray(target[1] - slack - rates(t0, every)[1])
+        return np.asarray(rates(t0, every)[1])
 
     def _searched_bound(self, which: int, point: Point, achieved: float) -> float:
         """The bound by a search that cannot be lost."""
@@ -295,7 +314,7 @@ class Pooled:
             factor *= 4
             if gentle < _NO_SLOPE:
                 return 0.0  # so gentle that it is none
-        above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-12)
+        above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-10)
         return float(np.exp(above))
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.hull import concave_hull, height
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.stack import Bounds, Stack
+from evenodds.geometry.stack import Bounds, Stack, expected
 from evenodds.model.families import Family
 from evenodds.model.groups import Group
 from evenodds.model.roc import Point
@@ -138,7 +138,7 @@ class Traces:
         if family.is_straight and (self.p == _HALF).all():
             return stack.ramps(self.t0, self.t1, bounds)
         pieces = family.layout(self.t0, self.t1, self.p)
-        return np.einsum("nbk,lnbk->ln", pieces.coefficients, stack.local(pieces, bounds, quick=True))
+        return expected(pieces.coefficients, stack.local(pieces, bounds, quick=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ class Reach:
     @property
     def borders(self) -> list[Polyline]:
         """The upper border, and unless the diagonal is in reach the lower one."""
-        return [(*self.rates[:, border],) for border in self._borders]  # type: ignore[misc]
+        return [(*self.rates[:, border],) for border in self._borders]
 
     @property
     def _borders(self) -> list[Index]:
@@ -247,7 +247,7 @@ class Reach:
         """One of the curves."""
         return Placed(*(float(a[which]) for a in (self.traces.t0, self.traces.t1, self.traces.p)))
 
-    def _finer(self, near: Point) -> Traces:
+    def finer(self, near: Point) -> Traces:
         """More places where the border around a point may lie a little higher."""
         fpr, tpr = self.upper
         at = int(np.clip(np.searchsorted(fpr + tpr, near.fpr + near.tpr), 1, fpr.size - 1))
@@ -283,7 +283,7 @@ class Reach:
         no = np.zeros(trace.size, bool)
         return Traces(t0[new], t1[new], p, trace, no, no)
 
-    def _with(self, more: Traces, rates: Floats) -> Reach:
+    def with_more(self, more: Traces, rates: Floats) -> Reach:
         """The reach with more curves on the same traces."""
         if not more.size:
             return self
@@ -299,11 +299,11 @@ def refined(reaches: Sequence[Reach], stack: Stack, points: Sequence[Point]) -> 
     """Looked at in more places where the borders around points may lie a little higher."""
     found = list(reaches)
     for _ in range(_REFINEMENTS):
-        more = [_nothing() if reach.is_exact else reach._finer(p) for reach, p in zip(found, points, strict=True)]
+        more = [_nothing() if reach.is_exact else reach.finer(p) for reach, p in zip(found, points, strict=True)]
         if not any(one.size for one in more):
             break
         rates = _rates_of(more, found[0].family, stack)
-        found = [reach._with(one, own) for reach, one, own in zip(found, more, rates, strict=True)]
+        found = [reach.with_more(one, own) for reach, one, own in zip(found, more, rates, strict=True)]
     return found
 
 

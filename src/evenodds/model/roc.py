@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.geometry import samples
 from evenodds.geometry.hull import concave_hull, height
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry import samples
 from evenodds.geometry.samples import Sample
 
 __all__ = ["Point", "Roc"]
@@ -56,7 +56,7 @@ class Roc:
     negatives: Sample
     positives: Sample
 
-    # -- the polyline: vertex 0 is nobody, vertex i the i highest scores, the last everybody ------------------------------
+    # -- the polyline: vertex 0 is nobody, vertex i the i highest scores, the last everybody ---------------------------
 
     @cached_property
     def scores(self) -> Floats:
@@ -70,12 +70,12 @@ class Roc:
     @property
     def fpr(self) -> Floats:
         """FPR of every vertex."""
-        return self._vertices[0]
+        return np.asarray(self._vertices[0])
 
     @property
     def tpr(self) -> Floats:
         """TPR of every vertex."""
-        return self._vertices[1]
+        return np.asarray(self._vertices[1])
 
     def rates_from(self, scores: Floats) -> Floats:
         """(FPR, TPR) of single thresholds, of shape (2, n)."""
@@ -103,7 +103,7 @@ class Roc:
         i = int(np.argmin(np.hypot(self.fpr, 1 - self.tpr)))
         return self.threshold(i), Point(float(self.fpr[i]), float(self.tpr[i]))
 
-    # -- the hull --------------------------------------------------------------------------------------------------------
+    # -- the hull ------------------------------------------------------------------------------------------------------
 
     @property
     def hull(self) -> tuple[Floats, Floats]:
@@ -144,7 +144,8 @@ class Roc:
                 np.searchsorted(at, at[cuts[tied]]), np.broadcast_to(lower[:, None], cuts.shape)[tied]
             )
             fpr, tpr = self._rates_at(cuts.ravel()).reshape(2, *cuts.shape)
-            new = tuple(z.ravel()[(cuts > lower[:, None]).ravel()] for z in (cuts, fpr, tpr))
+            fresh = cuts > lower[:, None]
+            new = cuts[fresh], fpr[fresh], tpr[fresh]
             lower, upper = np.column_stack([lower, cuts]), np.column_stack([cuts, upper])
             left, top = np.column_stack([fpr, left]), np.column_stack([top, tpr])
             inside = upper > lower
@@ -164,7 +165,7 @@ class Roc:
         """The highest TPR that any non-decreasing curve reaches at this FPR."""
         return float(height(*self.hull, fpr))
 
-    # -- figures ---------------------------------------------------------------------------------------------------------
+    # -- figures -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def auc(self) -> float:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.geometry.samples import Sample
-from evenodds.geometry.stack import Bounds
+from evenodds.geometry.stack import Bounds, expected
 from evenodds.model.families import Family
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
@@ -145,7 +145,7 @@ class CurveSearch:
         if self._is_straight(owner, width, p, quick=quick):
             return self.stack.bent_ramps(t0, t0 + (1 - p) * width, t0 + width, p, bounds)[0]
         pieces = self.family.layout(t0, t0 + width, p)
-        return np.einsum("nbk,lnbk->ln", pieces.coefficients, self.stack.local(pieces, bounds, quick=quick))
+        return expected(pieces.coefficients, self.stack.local(pieces, bounds, quick=quick))
 
     def _is_straight(self, owner: Index, width: Floats, p: Floats, *, quick: bool) -> bool:
         """Whether curves are straight ramps, so wide that prefix sums will do."""
@@ -175,7 +175,7 @@ class CurveSearch:
             o, w, q, f = owner[free], width[free], p[free], self.target[0, owner[free]]
 
             def excess(at: Floats, i: Index) -> Floats:
-                return self.rates(o[i], at, w[i], q[i], quick=quick)[0] - f[i]
+                return np.asarray(self.rates(o[i], at, w[i], q[i], quick=quick)[0] - f[i])
 
             every = np.arange(free.size)
             lo, hi = lo[free], hi[free]
@@ -348,7 +348,7 @@ class CurveSearch:
         by_t1 = -slope.times_affine(-t0 / (t1 - t0), 1 / (t1 - t0)).coefficients
         by_t0 = -by_t1
         by_t0[..., :-1] -= slope.coefficients
-        rates, start, end = (np.einsum("nbk,lnbk->ln", c, local) for c in (pieces.coefficients, by_t0, by_t1))
+        rates, start, end = (expected(c, local) for c in (pieces.coefficients, by_t0, by_t1))
         return rates, start, end
 
     def _newton(self, owner: Index, p: Floats, t0: Floats, width: Floats) -> tuple[Floats, Floats]:
@@ -399,7 +399,7 @@ class CurveSearch:
             def excess(
                 w: Floats, i: Index, o: Index = o, q: Floats = q, lo: Floats = lo, hi: Floats = hi, t: Floats = t
             ) -> Floats:
-                return self.rates(o[i], self._positions(o[i], w, q[i], lo[i], hi[i])[1], w, q[i])[1] - t[i]
+                return np.asarray(self.rates(o[i], self._positions(o[i], w, q[i], lo[i], hi[i])[1], w, q[i])[1] - t[i])
 
             ends = [self.rates(o, x, w[left], q)[1] - t for x, w in ((hi, narrow), (lo, wide))]
             narrow[left], wide[left] = bracketed_roots(
@@ -443,7 +443,7 @@ def where_unit_odds_are(family: Family, odds: float, p: Floats, *, within: float
 
 
 def _score_apart(group: Group, point: Point) -> tuple[float, float, float, float] | None:
-    """If a point is on the polyline: the score that is treated apart, its people's odds, the gaps below and above it."""
+    """If a point is on the polyline: the score that is treated apart, its people's odds, and the gaps beside it."""
     f, t = point.fpr, point.tpr
     if abs(group.roc.height(f) - t) > ON_CURVE:
         return None
