@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 import evenodds as eo
-from evenodds.model import intake
+from evenodds.geometry import samples
 from evenodds.pictures import figures
 from evenodds.pictures.scene import PALETTE
 from shapes import with_mixes
@@ -183,7 +183,7 @@ def test_rates_and_densities_count_everybody(joint):
 def test_large_groups_and_negative_orientation(monkeypatch):
     rng = np.random.default_rng(0)
     group, label = rng.choice(list("ab"), 3000), rng.integers(0, 2, 3000)
-    monkeypatch.setattr(intake, "LARGE", 100)
+    monkeypatch.setattr(samples, "FEW", 100)
     joint = eo.JointDistribution.from_arrays(rng.normal(-10 * label, 10), group, label, orientation="negative")
     policy = eo.fit(joint)
     for figure in (

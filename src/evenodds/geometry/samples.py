@@ -53,8 +53,8 @@ class Sample:
     Examples
     --------
     >>> ramp = Pieces.joined([0, 1], origin=[0, 0, 0], scale=[1, 1, 1], coefficients=[[0, 0], [0, 1], [1, 0]])
-    >>> Sample(np.array([-1.0, 0.25, 2.0])).expectation(ramp).round(6)
-    array(0.416667)
+    >>> round(float(Sample(np.array([-1.0, 0.25, 2.0])).expectation(ramp)), 6)
+    0.416667
     """
 
     def __init__(
