@@ -9,7 +9,7 @@ import pytest
 
 import evenodds as eo
 from evenodds.model.target import baseline
-from oracles import best_mix, constrained, goal_of, hull_optimum, lp_optimum, measured, roc_points
+from oracles import best_mix, constrained, goal_of, hull_optimum, lp_optimum, measured, roc_points, small_population
 from populations import best_accuracy
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
@@ -233,3 +233,14 @@ def test_nobody_is_more_robust(seed, family):
 def test_guarantee_nobody_is_more_robust_or_randomizes_fewer(seed, family):
     _never_beaten(1000 + seed, "fewest_randomized", family, _randomized, 1e-12)
     _never_beaten(1000 + seed, "robust", family, lambda curve, member: _change(curve, member, 0.01), 1e-6)
+
+
+@pytest.mark.parametrize("family", ["quadratic", "cubic", "quartic"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_curve_far_wider_than_the_scores_is_placed_anywhere(seed, family):
+    """Its steep middle may pass over all scores between two places at which it begins or ends at one of them."""
+    joint = small_population(seed)
+    lo, hi = joint.score_range
+    slope = 0.02 / (hi - lo)
+    objective = eo.fit(joint, curve=family, max_slope=slope).certificate.objective
+    assert objective >= hull_optimum(joint, slope, family=family) - 1e-7

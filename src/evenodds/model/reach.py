@@ -419,7 +419,9 @@ def _along(group: Group, scores: Floats, width: float) -> Floats:
     """Scores, and places between them where these are too far apart to follow an arc."""
     lo, hi = group.ends
     more = int(np.clip(_ARC * (hi - lo) / width, _ARC, 4 * _ARC))
-    return np.union1d(scores, np.linspace(lo, hi, more))
+    # A curve that is wider than the scores has all of them before its middle, or after, in most places.
+    places = (np.linspace(lo, hi, more), np.linspace(lo - width, lo, _ARC) if width > hi - lo else np.zeros(0))
+    return np.unique(np.concatenate([scores, *places]))
 
 
 def _rising(traces: Traces, rates: Floats) -> Floats:
