@@ -25,7 +25,8 @@ __all__ = ["Bounds", "Chosen", "best_under", "least_slope"]
 SMALL_TABLE = 5000
 """Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
 _FLAT = 1e-6  # a slope that changes the odds by less than this over the whole score range is none
-_ROUGH = 3e-3  # how well the first search knows a slope
+_ROUGH = 1e-2  # how well the first search knows a slope
+_FEW = 400  # scores of a group that are looked at at once
 _SPARE = 1e-12  # a gain this little above what is needed is what is needed
 _SETTLED = 0.01  # a closer look that closes less than this share of the gap is the last
 _LOOKS = 2  # times that a sparse reach is looked at more closely
@@ -108,7 +109,7 @@ def least_slope(
     ends = narrowest, (hi - lo) / _FLAT
     excess = _Excess(joint, family, objective, constraint, best, loss, inside)
     width, rate = (hi - lo) / _FACTOR, 0.0
-    if family.has_path:
+    if excess.has_rough:
         bracket = _bracketed(excess.roughly, width, width, ends)
         if bracket is None:
             return None
@@ -176,6 +177,10 @@ class _Excess:
         self.chosen: dict[float, Chosen] = {}
         # Whether gentler curves may stick out, and those that were seen to.
         self._gentler = [Gentler.none() for _ in joint.members] if family.has_path and inside is None else None
+        self.has_rough = family.has_path and not (
+            inside is None and family.is_straight and max(group.score_count for group in joint.members) <= _FEW
+        )
+        """Whether it is worth while to look roughly first."""
         self.enough = float(np.sqrt(loss) - np.sqrt(max(loss - _SPARE, 0.0)))
         """A loss that is less than allowed by no more is as much as is allowed."""
 

@@ -52,7 +52,8 @@ _TRIED = 24  # stretches at a time
 _MANY = 4096  # stretches that are looked at
 _FINEST = 1e-8  # the step in p at which the search ends
 _BESIDE = 1e-3  # a step in p to see whether p = 1/2 is the bottom
-_SETTLED = 3  # rounds without a better p after which it is at a kink
+_FINER = 16  # steps into which each is cut next
+_SETTLED = 2  # rounds without a better p after which it is at a kink
 _HALF = np.array([0.5])  # p of a symmetric curve
 _ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 
@@ -339,14 +340,14 @@ def _bottoms(
         centres = {i: np.array([bottom.p[0] for bottom in bottoms[i]]) for i in going}
         wanted = {}
         for i, centre in centres.items():
-            p = np.unique(centre[:, None] + step * np.arange(-7, 8) / 8)
+            p = np.unique(centre[:, None] + step * np.arange(1 - _FINER, _FINER) / _FINER)
             wanted[i] = np.setdiff1d(p[(p >= lo) & (p <= hi)], centre)
-        step /= 8
+        step /= _FINER
         for i, near in search.follow(known, wanted).items():
             known[i] = known[i].joined(near.among(near.found))
             flat = True
             for k, centre in enumerate(centres[i]):
-                close = near.among(near.found & (np.abs(near.p - centre) < 8 * step))
+                close = near.among(near.found & (np.abs(near.p - centre) < _FINER * step))
                 around = bottoms[i][k].joined(close)
                 value = judge(i, around)
                 best = _best(around, value)

@@ -206,11 +206,14 @@ def _crossings(reach: Reach, point: Point) -> list[Parts]:
     both = (1 - part) * slopes[own], part * slopes[k]
     steep = np.where(apart, np.maximum(*both), both[0] + both[1])
     best = np.argsort(steep, kind="stable")[:_TRIED]
-    return _crossed(reach, at, own[best], k[best])
+    return _crossed(reach, at, own[best], k[best], share[beyond][best])
 
 
-def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp]) -> list[Parts]:
-    """The mixes of vertices with the curves between two neighbours of a trace that lie exactly beyond the point."""
+def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp], guess: Floats) -> list[Parts]:
+    """The mixes of vertices with the curves between two neighbours of a trace that lie exactly beyond the point.
+
+    `guess` says where between them, as if the trace were straight, which it is unless it is an arc.
+    """
     traces, family = reach.traces, reach.family
 
     def between(share: Floats, i: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
@@ -226,19 +229,20 @@ def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp
         other = rates(*between(share, i))
         return np.asarray(sign[i] * (one[0, i] * other[1] - one[1, i] * other[0]))
 
-    sign, every = np.ones(own.size), np.arange(own.size)
-    ends = side(np.zeros(own.size), every), side(np.ones(own.size), every)
-    every = every[ends[0] * ends[1] <= 0]
-    sign = np.where(ends[0] <= 0, -1.0, 1.0)
-    shares = np.zeros(own.size)
-    _, shares[every] = bracketed_roots(
-        lambda x, i: side(x, every[i]),
-        np.zeros(every.size),
-        np.ones(every.size),
-        (sign * ends[0])[every],
-        (sign * ends[1])[every],
-        tolerance=np.zeros(every.size),
-    )
+    sign, every, shares = np.ones(own.size), np.arange(own.size), guess
+    if not traces.exact[k].all():
+        ends = side(np.zeros(own.size), every), side(np.ones(own.size), every)
+        every = every[ends[0] * ends[1] <= 0]
+        sign = np.where(ends[0] <= 0, -1.0, 1.0)
+        shares = np.zeros(own.size)
+        _, shares[every] = bracketed_roots(
+            lambda x, i: side(x, every[i]),
+            np.zeros(every.size),
+            np.ones(every.size),
+            (sign * ends[0])[every],
+            (sign * ends[1])[every],
+            tolerance=np.zeros(every.size),
+        )
     t0, t1, p = between(shares, np.arange(own.size))
     other = rates(t0, t1, p)
     near, far = np.hypot(*one), np.hypot(*other)

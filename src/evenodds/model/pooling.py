@@ -64,6 +64,7 @@ class Pooled:
 
     def __init__(self, groups: Sequence[Group], stack: Stack) -> None:
         self._groups, self._stack = tuple(groups), stack
+        self._last: tuple[tuple[Point, ...], Floats, Floats] | None = None
         self.ends = np.array([group.ends for group in groups]).T
         """The lowest and the highest score of each group, of shape (2, groups)."""
         self.centre = self.ends[0] + (self.ends[1] - self.ends[0]) / 2
@@ -182,7 +183,12 @@ class Pooled:
 
         No rising curve of the group through the point is gentler than this ramp, but for 1e-9 of it.
         """
-        target = np.array([[point.fpr, point.tpr] for point in points]).T
+        asked = tuple(points)
+        if self._last is None or self._last[0] != asked:  # the search for curves asks, and then the certificate
+            self._last = asked, *self._proven_ramps(np.array([[point.fpr, point.tpr] for point in points]).T)
+        return self._last[1:]
+
+    def _proven_ramps(self, target: Floats) -> tuple[Floats, Floats]:
         t0, t1 = self._ramps_through(target)
         which = np.flatnonzero(~np.isnan(t0))
         width = t1 - t0

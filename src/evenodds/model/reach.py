@@ -337,21 +337,61 @@ def reaches_of(
     """
     slopes = [slope] * len(groups) if isinstance(slope, (int, float)) else list(slope)
     known = [_at_thresholds(group, family, own) for group, own in zip(groups, slopes, strict=True)]
-    traces = []
-    for i, (group, own) in enumerate(zip(groups, slopes, strict=True)):
-        looks = []
-        if known[i] is None:
-            looks.append(_own(group, family, own, roughly=roughly))
-            if gentler is not None:
-                looks.append(gentler[i].placed(least_width(group, family, own)))
-            elif not roughly and group.score_count <= _FEW_RAMPS:
-                looks.append(_ladder(group, family, own))
-        traces.append(Traces.joined(looks))
+    widths = np.array([least_width(group, family, own) for group, own in zip(groups, slopes, strict=True)])
+    whole = [not is_sparse(group, family, width) for group, width in zip(groups, widths.tolist(), strict=True)]
+    ladder = np.zeros(0) if roughly or gentler is not None else LADDER
+    if not any(known) and all(whole) and all(group.score_count <= _FEW_RAMPS for group in groups):
+        traces = _along_all(stack, widths, np.append(1.0, ladder))
+        if gentler is not None:
+            pairs = zip(traces, gentler, widths.tolist(), strict=True)
+            traces = [
+                Traces.joined([own, more.placed(width)]) if more.score.size else own for own, more, width in pairs
+            ]
+    else:
+        traces = []
+        for i, (group, width) in enumerate(zip(groups, widths.tolist(), strict=True)):
+            looks = []
+            if known[i] is None:
+                looks.append(_own(group, family, width, roughly=roughly))
+                if gentler is not None:
+                    looks.append(gentler[i].placed(width))
+                elif ladder.size and group.score_count <= _FEW_RAMPS:
+                    looks.append(_ladder(group, family, width))
+            traces.append(Traces.joined(looks))
     rates = _rates_of(traces, family, stack)
     return [
         known[i] or Reach(group, family, one, _rising(one, own))
         for i, (group, one, own) in enumerate(zip(groups, traces, rates, strict=True))
     ]
+
+
+def _along_all(stack: Stack, widths: Floats, wider: Floats) -> list[Traces]:
+    """All kinks of each group's blurred ROCs, so many times as wide as its own width: those of all groups at once."""
+    scores, bounds = stack.distinct
+    room = _room(scores, wider[:, None] * stack.each(widths, bounds))
+    shape = room.shape
+    t0 = np.concatenate([np.broadcast_to(scores, shape), scores - room])
+    t1 = np.concatenate([scores + room, np.broadcast_to(scores, shape)])
+    trace = np.tile(np.arange(wider.size), 2)[:, None]
+    begins = np.arange(2 * wider.size)[:, None] < wider.size
+    made = []
+    for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        own = slice(first, stop)
+        each = stop - first
+        start = t0[:, own].ravel()
+        place = np.broadcast_to(trace, (trace.size, each)).ravel()
+        order = np.lexsort((-start, place)) if wider.size > 1 else np.argsort(-start, kind="stable")
+        made.append(
+            Traces(
+                start[order],
+                t1[:, own].ravel()[order],
+                np.full(order.size, _HALF),
+                place[order],
+                np.ones(order.size, bool),
+                np.broadcast_to(begins, (trace.size, each)).ravel()[order],
+            )
+        )
+    return made
 
 
 def reach_of(group: Group, family: Family, slope: float) -> Reach:
@@ -395,9 +435,8 @@ def _at_thresholds(group: Group, family: Family, slope: float) -> Reach | None:
     return Reach(group, family, _one_trace(t0, t1), np.stack([roc.fpr, roc.tpr]))
 
 
-def _own(group: Group, family: Family, slope: float, *, roughly: bool) -> Traces:
+def _own(group: Group, family: Family, width: float, *, roughly: bool) -> Traces:
     """The places at which the ROC is looked at that is blurred as the budget allows; a first search looks at few."""
-    width = least_width(group, family, slope)
     sparse = is_sparse(group, family, width)
     if family.is_straight:
         few = _FEW_ROUGHLY if roughly else _FIRST_LOOK if sparse else None
@@ -407,9 +446,8 @@ def _own(group: Group, family: Family, slope: float, *, roughly: bool) -> Traces
     return Traces.along(scores, np.array([width]), exact=not sparse)
 
 
-def _ladder(group: Group, family: Family, slope: float) -> Traces:
+def _ladder(group: Group, family: Family, width: float) -> Traces:
     """The same for gentler curves. Of many scores the blurred ROC has no dents to speak of, and needs none."""
-    width = least_width(group, family, slope)
     sparse = is_sparse(group, family, width)
     scores = _along(group, some_scores(group, _FEW_ROUGHLY), width) if sparse else group.scores
     return Traces.along(scores, LADDER * width, exact=not sparse)
