@@ -30,6 +30,7 @@ _FEW = 400  # scores of a group that are looked at at once
 _SPARE = 1e-12  # a gain this little above what is needed is what is needed
 _SETTLED = 0.01  # a closer look that closes less than this share of the gap is the last
 _LOOKS = 2  # times that a sparse reach is looked at more closely
+_START = 10.0  # of the score range by the width that is looked at first
 _FACTOR = 4.0  # between widths that are looked at first
 _ROUNDS = 6  # times that gentler curves may stick out which did not before
 _NOTHING = 1.0  # what is missed where nothing is in reach: as much as there is to gain
@@ -108,7 +109,7 @@ def least_slope(
     narrowest = min(_narrowest(member, family) for member in joint.members) / 2
     ends = narrowest, (hi - lo) / _FLAT
     excess = _Excess(joint, family, objective, constraint, best, loss, inside)
-    width, rate = (hi - lo) / _FACTOR, 0.0
+    width, rate = (hi - lo) / _START, 0.0
     if excess.has_rough:
         bracket = _bracketed(excess.roughly, width, width, ends)
         if bracket is None:
@@ -119,13 +120,13 @@ def least_slope(
     for _ in range(_ROUNDS):
         # Closely, from where the rough answer says that the root is, and a little beyond to have it in a bracket.
         off = abs(excess.closely(width))
-        step = 1.25 * off / rate if rate > 0 else _ROUGH * width
-        bracket = _bracketed(
-            excess.closely, width, max(step, 1e-12 * width), (narrowest / _FACTOR, ends[1]), excess.enough
-        )
+        step = max(1.25 * off / rate, 1e-12 * width) if rate > 0 else width
+        bracket = _bracketed(excess.closely, width, step, (narrowest / _FACTOR, ends[1]), excess.enough)
         if bracket is None:
             return None
-        wide, width = bracketed_root(excess.closely, *bracket, 1e-10 * bracket[1][0], enough=excess.enough)
+        (wide, high), (narrow, low) = bracket
+        rate = (high - low) / (wide - narrow) if wide > narrow else 0.0
+        _, width = bracketed_root(excess.closely, *bracket, 1e-10 * narrow, enough=excess.enough)
         if not excess.with_ladder(width):
             break
     return excess.chosen[width]

@@ -32,6 +32,7 @@ _NEWTON_STEPS = 12
 _NO_SLOPE = -600.0  # its logarithm
 _NEAR = 1e-6  # of a width: how far from a good guess to look first
 _TINY = 1e-300
+_ROUNDING = 4 * float(np.finfo(float).eps)  # of prefix sums, times the score range by the width
 
 Index = NDArray[np.intp]
 
@@ -68,32 +69,27 @@ class Pooled:
         self.ends = np.array([group.ends for group in groups]).T
         """The lowest and the highest score of each group, of shape (2, groups)."""
         self.centre = self.ends[0] + (self.ends[1] - self.ends[0]) / 2
-        self._totals = np.array([[side.total for side in group.by_label] for group in groups]).T
         self._edges = [group.roc.hull_thresholds[:0:-1] for group in groups]  # block i has the scores from edge i on
         bounds = np.append(0, np.cumsum([edges.size for edges in self._edges]))
         self._first = bounds[:-1]
-        share, self._from = self._everybody(np.concatenate(self._edges), bounds)
-        # Where each block ends: at the next one's beginning, or beyond all scores.
+        # Labels may differ in weight by many powers of ten: what is summed of each is relative to its own.
+        self._factor = np.concatenate(
+            [_counted_as(group, edges) for group, edges in zip(groups, self._edges, strict=True)], axis=-1
+        )
+        self._from = self._of_labels(np.concatenate(self._edges), bounds)
+        # Each block ends where the next one begins, or beyond all scores.
+        end = np.roll(self._from, -1, axis=-1)
         means = np.array([[side.mean for side in group.by_label] for group in groups]).T - self.centre
-        last = bounds[1:] - 1
-        share_end, end = np.roll(share, -1, axis=1), np.roll(self._from, -1, axis=1)
-        share_end[:, last] = 1.0
-        end[:, last] = self._totals.sum(axis=0), (self._totals * means).sum(axis=0)
-        mass = (share_end - share) * stack.each(self._totals, bounds)
-        self._ratio = mass / mass.sum(axis=0)
-        # What of everybody below each block counts as negative and as positive, as weights and as moments.
-        parts = self._ratio[:, None] * (end - self._from)[None]
+        end[:, :, bounds[1:] - 1] = np.stack([np.ones(means.shape), means])
+        parts = (self._factor[None] * (end - self._from)[:, None]).sum(axis=2)
         self._below = np.zeros(parts.shape)
         for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             np.cumsum(parts[..., first : stop - 1], axis=-1, out=self._below[..., first + 1 : stop])
 
-    def _everybody(self, at: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
-        """Shares of the labels below each score; and weight, and sum of weight * (score - centre), of all people."""
+    def _of_labels(self, at: Floats, bounds: Bounds) -> Floats:
+        """Shares of negatives and positives below each score, and their means of (score - centre): shape (2, 2, n)."""
         share, moment = self._stack.sums_below(at, bounds)
-        each = self._stack.each
-        weighted = each(self._totals, bounds) * share
-        moments = each(self._totals, bounds) * moment + each(self._stack.centre - self.centre, bounds) * weighted
-        return share, np.stack([weighted.sum(axis=0), moments.sum(axis=0)])
+        return np.stack([share, moment + self._stack.each(self._stack.centre - self.centre, bounds) * share])
 
     def sums_below(self, at: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
         """Pooled shares below each score, and means of (score - centre) over them, of shape (2, n)."""
@@ -103,10 +99,9 @@ class Pooled:
             if stop > first:
                 found = edges.searchsorted(at[first:stop], side="right") - 1
                 block[first:stop] = np.maximum(found, 0) + offset
-        _, everybody = self._everybody(at, bounds)
-        sums = self._below[..., block] + self._ratio[:, None, block] * (everybody - self._from[:, block])
-        sums /= self._stack.each(self._totals, bounds)[:, None]
-        return sums[:, 0], sums[:, 1]
+        beyond = self._of_labels(at, bounds) - self._from[..., block]
+        share, moment = self._below[..., block] + (self._factor[None, ..., block] * beyond[:, None]).sum(axis=2)
+        return share, moment
 
     def ramps(self, t0: Floats, t1: Floats, bounds: Bounds) -> Floats:
         """Pooled (FPR, TPR) of straight ramps, of shape (2, n)."""
@@ -126,6 +121,8 @@ class Pooled:
             return [UpperBound(group.roc.hull) for group in self._groups]
         width, straight = 1 / slope, family_of("linear")
         sparse = [is_sparse(group, straight, width) for group in self._groups]
+        if all(width <= group.least_gap for group in self._groups):
+            return self.upper_bounds(np.inf)  # such curves are thresholds
         looks = [
             kinks(some_scores(group, _FIRST_LOOK) if few else group.scores, width)
             for group, few in zip(self._groups, sparse, strict=True)
@@ -133,6 +130,8 @@ class Pooled:
         t0, t1 = (np.concatenate(ends) for ends in zip(*looks, strict=True))
         bounds = np.append(0, np.cumsum([at.size for at, _ in looks]))
         rates, shares = self._ramps_and_shares(t0, t1, bounds)
+        # Prefix sums are all there is: what rounding may have taken from the bound is given back.
+        rates += [[-1.0], [1.0]] * (_ROUNDING * self._stack.each(self.ends[1] - self.ends[0], bounds) / width)
         own = [slice(i, j) for i, j in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
         return [
             _tangents(t0[at], t1[at], rates[:, at], shares[:, at]) if few else UpperBound(_concave(*rates[:, at]))
@@ -249,7 +248,7 @@ class Pooled:
         width = 1 / slope
         # Prefix sums are all there is.
         span = np.maximum(self.ends[1, which] - self.ends[0, which] + width, 0)
-        slack = ON_CURVE + 8 * np.finfo(float).eps * span / width
+        slack = ON_CURVE + 2 * _ROUNDING * span / width
         beyond = target + [[1.0], [-1.0]] * slack
         straight = family_of("linear")
         short = np.empty(which.size)
@@ -322,6 +321,18 @@ class Pooled:
                 return 0.0  # so gentle that it is none
         above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-10)
         return float(np.exp(above))
+
+
+def _counted_as(group: Group, edges: Floats) -> Floats:
+    """How much of each label (first axis) a share of each label (second) counts for within blocks of scores."""
+    masses = []
+    for side in group.by_label:
+        first = np.searchsorted(side.points, edges)
+        sums = np.add.reduceat(np.append(side.weights, 0.0), first)
+        masses.append(np.where(np.diff(np.append(first, side.size)) > 0, sums, 0.0))
+    ratio = np.stack(masses) / (masses[0] + masses[1])
+    totals = np.array([side.total for side in group.by_label])
+    return np.asarray(ratio[:, None] * (totals[None, :] / totals[:, None])[..., None])
 
 
 def _concave(x: Floats, y: Floats) -> Polyline:
