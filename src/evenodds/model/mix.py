@@ -80,7 +80,7 @@ def gentlest_mix(
     candidates.sort(key=lambda one: one[0])
     curves = [_curve(family, parts, orientation) for _, parts in candidates[:_TRIED]]
     curves = [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
-    if not curves and short <= held:
+    if not curves and abs(short) <= held:
         # Borders that are almost upright leave no room for a root: the edge beside the point is near enough.
         nearest = _curve(family, at_budget.edge(point), orientation)
         curves = [nearest] if nearest.lipschitz <= budget * (1 + 1e-9) else []
@@ -212,7 +212,7 @@ def _crossings(reach: Reach, point: Point) -> list[Parts]:
 def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp], guess: Floats) -> list[Parts]:
     """The mixes of vertices with the curves between two neighbours of a trace that lie exactly beyond the point.
 
-    `guess` says where between them, as if the trace were straight, which it is unless it is an arc.
+    `guess` says where between them, as if rates moved evenly with the position, which they do between kinks.
     """
     traces, family = reach.traces, reach.family
 
@@ -229,30 +229,36 @@ def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp
         other = rates(*between(share, i))
         return np.asarray(sign[i] * (one[0, i] * other[1] - one[1, i] * other[0]))
 
-    sign, every, shares = np.ones(own.size), np.arange(own.size), guess
-    if not traces.exact[k].all():
-        ends = side(np.zeros(own.size), every), side(np.ones(own.size), every)
-        every = every[ends[0] * ends[1] <= 0]
-        sign = np.where(ends[0] <= 0, -1.0, 1.0)
-        shares = np.zeros(own.size)
-        _, shares[every] = bracketed_roots(
-            lambda x, i: side(x, every[i]),
-            np.zeros(every.size),
-            np.ones(every.size),
-            (sign * ends[0])[every],
-            (sign * ends[1])[every],
-            tolerance=np.zeros(every.size),
+    sign, shares = np.ones(own.size), guess.copy()
+    every = np.arange(own.size)
+
+    def parts() -> tuple[Floats, Floats]:
+        """The share of the curve beyond in each mix, and by how much this misses the point."""
+        other = rates(*between(shares, every))
+        near, far = np.hypot(*one), np.hypot(*other)
+        part = near / np.maximum(near + far, _TINY)
+        return part, np.abs((1 - part) * one + part * other).max(axis=0)
+
+    part, off = parts()
+    bent = every[off > ON_CURVE]
+    if bent.size:
+        ends = side(np.zeros(bent.size), bent), side(np.ones(bent.size), bent)
+        sign[bent] = np.where(ends[0] <= 0, -1.0, 1.0)
+        held = np.flatnonzero(ends[0] * ends[1] <= 0)
+        some = bent[held]
+        _, shares[some] = bracketed_roots(
+            lambda x, i: side(x, some[i]),
+            np.zeros(some.size),
+            np.ones(some.size),
+            sign[some] * ends[0][held],
+            sign[some] * ends[1][held],
+            tolerance=np.zeros(some.size),
         )
-    t0, t1, p = between(shares, np.arange(own.size))
-    other = rates(t0, t1, p)
-    near, far = np.hypot(*one), np.hypot(*other)
-    part = near / np.maximum(near + far, _TINY)
-    off = np.abs((1 - part) * one + part * other).max(axis=0)
+        part, off = parts()
+    t0, t1, p = between(shares, every)
+    placed = [Placed(*map(float, where)) for where in zip(t0, t1, p, strict=True)]
     return [
-        (
-            (1 - float(part[i]), reach.placed(int(own[i]))),
-            (float(part[i]), Placed(float(t0[i]), float(t1[i]), float(p[i]))),
-        )
+        ((1 - float(part[i]), reach.placed(int(own[i]))), (float(part[i]), placed[i]))
         for i in every.tolist()
         if off[i] <= ON_CURVE
     ]

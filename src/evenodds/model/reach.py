@@ -337,6 +337,8 @@ def reaches_of(
     """
     slopes = [slope] * len(groups) if isinstance(slope, (int, float)) else list(slope)
     known = [_at_thresholds(group, family, own) for group, own in zip(groups, slopes, strict=True)]
+    if all(known):
+        return [one for one in known if one is not None]
     widths = np.array([least_width(group, family, own) for group, own in zip(groups, slopes, strict=True)])
     whole = [not is_sparse(group, family, width) for group, width in zip(groups, widths.tolist(), strict=True)]
     ladder = np.zeros(0) if roughly or gentler is not None else LADDER
