@@ -1,1 +1,1 @@
-"""The pipeline, one noun a module: joint, reach, target, curves, solutions, criteria, policy; `fit` calls them."""
+"""The pipeline, one noun a module: joint, reach, target, curves, search, criteria, policy; `fit` calls them."""
