@@ -16,7 +16,7 @@ from evenodds.model.goals import Constraint, Objective
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import best_mixed, gentlest_steps, steps_of
-from evenodds.model.reach import Gentler, Reach, least_width, reaches_inside, reaches_of, refined
+from evenodds.model.reach import Gentler, Reach, has_ladder, least_width, reaches_inside, reaches_of, refined
 from evenodds.model.roc import Point
 from evenodds.model.target import best_below_lines, best_points
 
@@ -75,7 +75,8 @@ def best_under(
         reaches = reaches_inside(joint.members, joint.stack, family, slope, inside)
     exact = roughly or all(reach.is_exact for reach in reaches)
     points = best_points(joint, reaches, objective, constraint) if exact or near is None else near.points
-    for _ in range(0 if exact else _LOOKS):
+    # Polylines are smooth for all that matters: around a point that is nearly best one look is enough.
+    for _ in range(0 if exact else 1 if near is not None and family.is_straight else _LOOKS):
         reaches = refined(reaches, joint.stack, points)
         points = best_points(joint, reaches, objective, constraint)
     return Chosen(slope, points, reaches)
@@ -176,8 +177,9 @@ class _Excess:
         self._rough: dict[float, float] = {}
         self._close: dict[float, float] = {}
         self.chosen: dict[float, Chosen] = {}
-        # Whether gentler curves may stick out, and those that were seen to.
-        self._gentler = [Gentler.none() for _ in joint.members] if family.has_path and inside is None else None
+        # Gentler curves that were seen to stick out; none do where scores are many, or thresholds bound.
+        may = family.has_path and inside is None and any(has_ladder(group) for group in joint.members)
+        self._gentler = [Gentler.none() for _ in joint.members] if may else None
         self.has_rough = family.has_path and not (
             inside is None and family.is_straight and max(group.score_count for group in joint.members) <= _FEW
         )

@@ -39,6 +39,7 @@ __all__ = [
     "Gentler",
     "Placed",
     "Reach",
+    "has_ladder",
     "is_sparse",
     "kinks",
     "least_width",
@@ -342,7 +343,7 @@ def reaches_of(
     widths = np.array([least_width(group, family, own) for group, own in zip(groups, slopes, strict=True)])
     whole = [not is_sparse(group, family, width) for group, width in zip(groups, widths.tolist(), strict=True)]
     ladder = np.zeros(0) if roughly or gentler is not None else LADDER
-    if not any(known) and all(whole) and all(group.score_count <= _FEW_RAMPS for group in groups):
+    if not any(known) and all(whole) and all(map(has_ladder, groups)):
         traces = _along_all(stack, widths, np.append(1.0, ladder))
         if gentler is not None:
             pairs = zip(traces, gentler, widths.tolist(), strict=True)
@@ -357,7 +358,7 @@ def reaches_of(
                 looks.append(_own(group, family, width, roughly=roughly))
                 if gentler is not None:
                     looks.append(gentler[i].placed(width))
-                elif ladder.size and group.score_count <= _FEW_RAMPS:
+                elif ladder.size and has_ladder(group):
                     looks.append(_ladder(group, family, width))
             traces.append(Traces.joined(looks))
     rates = _rates_of(traces, family, stack)
@@ -449,7 +450,7 @@ def _own(group: Group, family: Family, width: float, *, roughly: bool) -> Traces
 
 
 def _ladder(group: Group, family: Family, width: float) -> Traces:
-    """The same for gentler curves. Of many scores the blurred ROC has no dents to speak of, and needs none."""
+    """The same for gentler curves."""
     sparse = is_sparse(group, family, width)
     scores = _along(group, some_scores(group, _FEW_ROUGHLY), width) if sparse else group.scores
     return Traces.along(scores, LADDER * width, exact=not sparse)
@@ -516,6 +517,11 @@ def least_width(group: Group, family: Family, slope: float, p: float = 0.5) -> f
     lo, hi = group.ends
     enough = _NARROW * (hi - lo) if group.is_large else min(group.least_gap, max(hi - lo, 1.0)) / 2
     return max(float(family.unit_slope(p)) / slope, enough)
+
+
+def has_ladder(group: Group) -> bool:
+    """Whether gentler curves may stick out: of many scores the blurred ROC has no dents to speak of."""
+    return group.score_count <= _FEW_RAMPS
 
 
 def is_sparse(group: Group, family: Family, width: float) -> bool:
