@@ -34,13 +34,13 @@ from .evaluation.verdict import Verdict as Verdict
 from .fronts.estimator import CurveOptimizer as CurveOptimizer
 from .model.certificate import Certificate as Certificate
 from .model.curves import Curve as Curve
-from .model.fit import Solutions as Solutions
 from .model.fit import fit as fit
-from .model.fit import solutions as solutions
 from .model.goals import Cost as Cost
 from .model.joint import JointDistribution as JointDistribution
 from .model.policy import Policy as Policy
 from .model.roc import Point as Point
+from .model.solutions import Solutions as Solutions
+from .model.solutions import solutions as solutions
 from .pictures import plot as plot
 from .report import report as report
 

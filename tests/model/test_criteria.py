@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import evenodds as eo
-from evenodds.model.criteria import CRITERIA, randomized_share, roughness, score_sensitivity
+from evenodds.model.criteria import CRITERIA
 from evenodds.model.families import family_of
+from evenodds.model.measures import randomized_fraction, roughness, score_sensitivity
 from evenodds.model.path import Path
 from strategies import search_of
 
@@ -43,7 +44,7 @@ def _measures(policy, joint):
         singles["gentlest"].append(float(path.lipschitz[0]))
         singles["smoothest"].append(float(roughness(path)[0]))
         singles["robust"].append(float(score_sensitivity(path, member)[0]))
-        singles["fewest_randomized"].append(float(randomized_share(path, member)[0]))
+        singles["fewest_randomized"].append(float(randomized_fraction(path, member)[0]))
     told = {name: tuple(values) for name, values in singles.items()}
     slopes, shares = singles["gentlest"], singles["fewest_randomized"]
     told["even_slopes"] = (max(slopes) - min(slopes), max(slopes))
@@ -93,7 +94,7 @@ def test_even_randomized_against_dense_enumeration():
     shares = []
     for member in joint.members:
         path = search_of(member, "linear", target).path(0, family_of("linear").p_grid(60))
-        shares.append(np.unique(randomized_share(path, member).round(12)))
+        shares.append(np.unique(randomized_fraction(path, member).round(12)))
     best = min(max(pick) - min(pick) for pick in itertools.product(*shares))
     measured = eo.metrics(eo.fit(joint, target=target, criterion="even_randomized"), joint)
     own = [figures.randomized for figures in measured.by_group]

@@ -185,6 +185,26 @@ class Pieces:
         u_hi = ((hi - self.origin) / self.scale)[..., None] ** powers
         return float(((u_hi - u_lo) * self.coefficients / powers * self.scale[..., None]).sum())
 
+    def values_between(self, lo: float, hi: float) -> list[tuple[float, float]]:
+        """The values that one monotone piecewise polynomial has from lo to hi, as disjoint closed intervals."""
+        found: list[tuple[float, float]] = []
+        for i in range(self.lo.size):
+            start, stop = max(self.lo[i], lo), min(self.hi[i], hi)
+            # An interval is met at its closed end even if it only touches the range there.
+            if start > stop or (start == stop and self.lo[i] != self.hi[i] and not self._holds(i, start)):
+                continue
+            ends = [self._value_in(i, end) for end in (start, stop)]
+            found.append((min(ends), max(ends)))
+        return _merged(found)
+
+    def _holds(self, piece: int, r: float) -> bool:
+        lo, hi = self.lo[piece], self.hi[piece]
+        return bool(lo <= r < hi if self.closed == "left" else lo < r <= hi)
+
+    def _value_in(self, piece: int, r: float) -> float:
+        u = (r - self.origin[piece]) * self.rate[piece]
+        return float(np.polynomial.polynomial.polyval(u, self.coefficients[piece]))
+
     def mirrored(self) -> Pieces:
         """The function r -> value(-r)."""
         flip = (..., slice(None, None, -1))
@@ -235,3 +255,14 @@ def _roots(a: Floats, b: Floats, c: Floats) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         half = -(b + np.copysign(np.sqrt(b * b - 4 * a * c), b)) / 2
         return tuple(np.where(np.isfinite(root), root, 0.0) for root in (half / a, c / half))  # type: ignore[return-value]
+
+
+def _merged(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Join intervals that touch, ascending."""
+    joined: list[tuple[float, float]] = []
+    for lo, hi in sorted(intervals):
+        if joined and lo <= joined[-1][1] + 1e-12:
+            joined[-1] = (joined[-1][0], max(hi, joined[-1][1]))
+        else:
+            joined.append((lo, hi))
+    return joined

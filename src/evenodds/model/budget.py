@@ -16,9 +16,10 @@ from evenodds.model.goals import Constraint, Objective
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.mixes import best_mixed, gentlest_steps, steps_of
-from evenodds.model.reach import Gentler, Reach, has_ladder, least_width, reaches_inside, reaches_of, refined
+from evenodds.model.reach import Reach, reaches_inside, reaches_of, refined
 from evenodds.model.roc import Point
 from evenodds.model.target import best_below_lines, best_points
+from evenodds.model.traces import Gentler, has_ladder, least_width
 
 __all__ = ["Bounds", "Chosen", "best_under", "least_slope"]
 

@@ -15,21 +15,19 @@ from numpy.typing import NDArray
 
 from evenodds.errors import OptionError
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.roots import bracketed_roots
-from evenodds.model.curves import CERTAIN, is_random
+from evenodds.model.curves import CERTAIN
+from evenodds.model.even import DENSE, Allowed, even_curves
 from evenodds.model.families import Family
 from evenodds.model.groups import Group
+from evenodds.model.measures import TIE, best_of, randomized_fraction, roughness, score_sensitivity
 from evenodds.model.path import Path
-from evenodds.model.search import CurveSearch, where_unit_odds_are
+from evenodds.model.search import CurveSearch
 
 __all__ = [
     "CRITERIA",
     "WHEN_TO_USE",
     "check_criterion",
     "chosen_curves",
-    "randomized_share",
-    "roughness",
-    "score_sensitivity",
 ]
 
 JOINT_CRITERIA = ("even_slopes", "even_randomized")
@@ -43,9 +41,7 @@ WHEN_TO_USE = {
 }
 CRITERIA = tuple(WHEN_TO_USE)
 
-_TIE = 1e-9  # measures this close (relative) are equal; where thresholds lie beyond the scores, many p tie
 _FIRST_LOOK = 9  # steps of the first grid to each side of p = 1/2
-_DENSE = 60  # the same where groups are compared with each other
 _VALLEYS = 5  # how many local minima of the first look are followed to their bottom
 _PROMISES = 6  # times that stretches between scores are looked at more closely
 _TRIED = 24  # stretches at a time
@@ -58,7 +54,6 @@ _HALF = np.array([0.5])  # p of a symmetric curve
 _ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 
 Measure = Callable[[Path], Floats]
-Allowed = Callable[[Path], NDArray[np.bool_]]
 
 
 def chosen_curves(
@@ -88,13 +83,13 @@ def chosen_curves(
     groups = len(search.groups)
     if criterion in JOINT_CRITERIA:
         gentle = _least(search, [_lipschitz] * groups, steepest, allowed)
-        return _even(search, gentle, criterion, steepest, allowed)
+        return even_curves(search, gentle, criterion, steepest, allowed)
     if criterion == "fewest_randomized":
         return _fewest(search, steepest, allowed)
     if criterion == "smoothest" and search.family.smooth_p() is not None:
         return _only_smooth(search, steepest, allowed)
     prune = criterion == "gentlest" and inside is None
-    steps = _DENSE if criterion == "robust" else _FIRST_LOOK  # jagged scores make many valleys of what is summed there
+    steps = DENSE if criterion == "robust" else _FIRST_LOOK  # jagged scores make many valleys of what is summed there
     measures = [_measure(criterion, group) for group in search.groups]
     return _least(search, measures, steepest, allowed, prune=prune, steps=steps)
 
@@ -123,59 +118,6 @@ def _lipschitz(path: Path) -> Floats:
     return path.lipschitz
 
 
-# -- the measures ------------------------------------------------------------------------------------------------------
-
-
-def roughness(path: Path) -> Floats:
-    """The integral of the squared second derivative: 12 (p^2/q^3 + q^2/p^3) / D^3 for the cubic, for example."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.isinf(path.t0), 0.0, path.family.unit_roughness(path.p) / (path.t1 - path.t0) ** 3)
-
-
-def score_sensitivity(path: Path, group: Group) -> Floats:
-    """The expected change of odds when the score errs by d to either side: E[odds(R + d) - odds(R - d)].
-
-    d is 1 % of the group's score range, or half the median gap between its scores if that is more.
-    """
-    scores = group.scores
-    gaps = np.diff(scores)
-    if not gaps.size or np.isinf(path.t0).any():
-        return np.zeros(path.p.shape)
-    d = max(0.01 * float(scores[-1] - scores[0]), float(np.median(gaps)) / 2)
-    everybody = group.everybody
-    change = np.full(path.p.shape, np.nan)
-    ramps = np.flatnonzero(path.found & (path.t1 > path.t0))
-    t0, t1, p = path.t0[ramps], path.t1[ramps], path.p[ramps]
-    ahead, behind = (everybody.expectation(path.family.layout(t0 + s, t1 + s, p)) for s in (-d, d))
-    change[ramps] = ahead - behind
-    steps = np.flatnonzero(path.found & (path.t1 == path.t0))
-    lo, hi = (everybody.below(np.searchsorted(scores, path.t0[steps] + s)) for s in (-d, d))
-    change[steps] = hi - lo
-    return change
-
-
-def randomized_share(path: Path, group: Group) -> Floats:
-    """The share of the group whose odds are neither 0 nor 1."""
-    if np.isinf(path.t0).any():
-        return np.where(is_random(path.p), 1.0, 0.0)
-    everybody = group.everybody
-    share = np.full(path.p.shape, np.nan)
-    known = np.flatnonzero(path.found)
-    if not path.family.is_continuous:
-        curve = path.curve(0)
-        own = curve(group.scores if curve.orientation == "positive" else -group.scores)
-        return np.array([float(everybody.weights[is_random(own)].sum()) / everybody.total])
-    width, p = (path.t1 - path.t0)[known], path.p[known]
-    lo, hi = (where_unit_odds_are(path.family, odds, p, within=_FINEST) for odds in (CERTAIN, 1 - CERTAIN))
-    first = np.searchsorted(group.scores, path.t0[known] + lo * width, side="right")
-    last = np.searchsorted(group.scores, path.t0[known] + hi * width, side="left")
-    share[known] = np.where(width > 0, everybody.below(np.maximum(last, first)) - everybody.below(first), 0.0)
-    return share
-
-
-# -- the search for each group by itself ------------------------------------------------------------------------------
-
-
 def _least(
     search: CurveSearch,
     measures: Sequence[Measure],
@@ -201,7 +143,7 @@ def _least(
             if _is_least(search, i, half):
                 chosen[i] = halves.pop(i)
             else:  # only curves that are no steeper than the one at p = 1/2 matter
-                limits[i] = half.lipschitz[0] * (1 + _TIE)
+                limits[i] = half.lipschitz[0] * (1 + TIE)
         left = [i for i in left if chosen[i] is None]
     if not left:
         return chosen
@@ -225,7 +167,7 @@ def _least(
     again = search.paths({i: bottom.p for i, bottom in bottoms.items()}, steepest)
     for i, bottom in bottoms.items():
         found = again[i].joined(bottom)
-        chosen[i] = found.at(_best(found, judge(i, found)))
+        chosen[i] = found.at(best_of(found, judge(i, found)))
     return chosen
 
 
@@ -245,10 +187,10 @@ def _is_least(search: CurveSearch, which: int, half: Path) -> bool:
 
 def _valleys(path: Path, value: Floats) -> NDArray[np.intp]:
     """Where a measure along a path is lowest among its neighbours: the deepest of these places."""
-    beside = np.concatenate([[np.inf], value, [np.inf]]) * (1 + _TIE)
+    beside = np.concatenate([[np.inf], value, [np.inf]]) * (1 + TIE)
     lowest = np.flatnonzero((value <= beside[:-2]) & (value <= beside[2:]) & np.isfinite(value))
     # Of valleys that are equally deep, those nearest to p = 1/2 come first.
-    depth = np.where(value <= value.min() * (1 + _TIE), value.min(), value)
+    depth = np.where(value <= value.min() * (1 + TIE), value.min(), value)
     return lowest[np.lexsort((np.abs(path.p - 0.5)[lowest], depth[lowest]))][:_VALLEYS]
 
 
@@ -259,7 +201,7 @@ def _fewest(search: CurveSearch, steepest: float, allowed: Allowed) -> list[Path
     the p at which its thresholds, interpolated, pass one, and closer where that promises fewer.
     """
     chosen, left = _singles(search, allowed)
-    grid = search.family.p_grid(_DENSE)
+    grid = search.family.p_grid(DENSE)
     paths = {i: path.among(allowed(path)) for i, path in search.paths(dict.fromkeys(left, grid), steepest).items()}
     paths = {i: path for i, path in paths.items() if len(path)}
     promising = list(paths)
@@ -271,15 +213,15 @@ def _fewest(search: CurveSearch, steepest: float, allowed: Allowed) -> list[Path
             paths[i] = paths[i].joined(found.among(allowed(found)))
         promising = list(wanted)
     for i, path in paths.items():
-        chosen[i] = path.at(_best(path, randomized_share(path, search.groups[i])))
+        chosen[i] = path.at(best_of(path, randomized_fraction(path, search.groups[i])))
     return chosen
 
 
 def _promises(path: Path, group: Group) -> Floats:
     """Some p at which fewer people, or as few by a gentler curve, may be left to chance than anywhere on a path."""
-    best = path.at(_best(path, randomized_share(path, group)))
+    best = path.at(best_of(path, randomized_fraction(path, group)))
     p, promised = _between_scores(path, group)
-    least = float(randomized_share(best, group)[0])
+    least = float(randomized_fraction(best, group)[0])
     worth = np.flatnonzero(promised < least - CERTAIN)
     near = np.abs(p - best.p[0])
     # As few people as now, but gentler, are to be had beside the best.
@@ -350,24 +292,15 @@ def _bottoms(
                 close = near.among(near.found & (np.abs(near.p - centre) < _FINER * step))
                 around = bottoms[i][k].joined(close)
                 value = judge(i, around)
-                best = _best(around, value)
+                best = best_of(around, value)
                 beside = value[np.abs(around.p - around.p[best]) < 1.5 * step]
-                flat &= bool(beside.max() <= value[best] * (1 + _TIE))
+                flat &= bool(beside.max() <= value[best] * (1 + TIE))
                 bottoms[i][k] = around.at(best)
             same = all(b.p[0] == c for b, c in zip(bottoms[i], centres[i], strict=True))
             unchanged[i] = unchanged[i] + 1 if same else 0
             if flat or unchanged[i] >= _SETTLED:
                 going.remove(i)
     return {i: reduce(Path.joined, some) for i, some in bottoms.items()}
-
-
-def _best(path: Path, value: Floats) -> int:
-    """Position of the least value; of ties the gentlest, and of these the p nearest 1/2."""
-    low = value.min()
-    ties = np.flatnonzero(value <= low + _TIE * abs(low))
-    slope = path.lipschitz[ties]
-    ties = ties[(slope <= slope.min() * (1 + _TIE)) | np.isinf(slope.min())]
-    return int(ties[np.argmin(np.abs(path.p[ties] - 0.5))])
 
 
 def _only_smooth(search: CurveSearch, steepest: float, allowed: Allowed) -> list[Path | None]:
@@ -377,99 +310,5 @@ def _only_smooth(search: CurveSearch, steepest: float, allowed: Allowed) -> list
     at = np.zeros(0) if smooth is None else smooth
     for i, path in search.paths(dict.fromkeys(left, at), steepest).items():
         if allowed(path).any():
-            chosen[i] = path.at(_best(path, np.where(allowed(path), path.lipschitz, np.inf)))
+            chosen[i] = path.at(best_of(path, np.where(allowed(path), path.lipschitz, np.inf)))
     return chosen
-
-
-# -- the search for all groups together --------------------------------------------------------------------------------
-
-
-def _even(
-    search: CurveSearch, gentle: Sequence[Path | None], criterion: str, steepest: float, allowed: Allowed
-) -> list[Path | None]:
-    """Least difference of a measure between the groups, then the least measure.
-
-    Groups that have but one curve, and for slopes an infinite one, cannot be evened out: their curve stays. Those that
-    no single curve serves are left out.
-    """
-    paths = {i: path for i, path in enumerate(gentle) if path is not None}
-    many = [i for i in paths if search.singles[i] is None]
-    for i, dense in search.paths({i: search.family.p_grid(_DENSE) for i in many}, steepest).items():
-        paths[i] = dense.among(allowed(dense)).joined(paths[i])
-    chosen: dict[int, Path] = {}
-    if paths and criterion == "even_slopes":
-        chosen = _even_slopes(search, paths, allowed)
-    elif paths:
-        values = {i: randomized_share(path, search.groups[i]) for i, path in paths.items()}
-        lo, hi = _narrowest_window(list(values.values()))
-        for i, path in paths.items():
-            inside = np.flatnonzero((values[i] >= lo) & (values[i] <= hi))
-            chosen[i] = path.at(int(inside[_best(path.among(inside), values[i][inside])]))
-    return [chosen.get(i) for i in range(len(gentle))]
-
-
-def _narrowest_window(values: Sequence[Floats]) -> tuple[float, float]:
-    """The narrowest interval that holds a value of each group; of several the lowest."""
-    flat = np.concatenate(values)
-    owner = np.repeat(np.arange(len(values)), [value.size for value in values])
-    order = np.argsort(flat, kind="stable")
-    flat, owner = flat[order], owner[order]
-    seen = np.zeros(len(values), int)
-    missing, start = len(values), 0
-    best = (np.inf, 0.0, 0.0)
-    for stop in range(flat.size):
-        missing -= seen[owner[stop]] == 0
-        seen[owner[stop]] += 1
-        while missing == 0:
-            width = float(flat[stop] - flat[start])
-            if width < best[0] - CERTAIN:
-                best = (width, float(flat[start]), float(flat[stop]))
-            seen[owner[start]] -= 1
-            missing += seen[owner[start]] == 0
-            start += 1
-    return best[1], best[2]
-
-
-def _even_slopes(search: CurveSearch, paths: Mapping[int, Path], allowed: Allowed) -> dict[int, Path]:
-    """Bring every group to the slope of the group that cannot be gentler, or as near to it as it gets.
-
-    The largest slope is at least the greatest of the groups' least ones; at that level the others follow their paths
-    to the same slope, by a root in p between two neighbouring curves of which one is gentler and one is not.
-    """
-    least = [float(path.lipschitz.min()) for path in paths.values()]
-    if np.isinf(least).all():
-        return {i: path.at(0) for i, path in paths.items()}
-    level = max(slope for slope in least if np.isfinite(slope))
-    result = {}
-    for i, path in paths.items():
-        value = path.lipschitz
-        below = np.flatnonzero(value <= level * (1 + _TIE))
-        if not below.size:  # a single threshold
-            result[i] = path.at(0)
-            continue
-        nearest = path.at(int(below[_best(path.among(below), level - value[below])]))
-        crossing = np.flatnonzero((value[:-1] - level) * (value[1:] - level) < 0)
-        if level - nearest.lipschitz[0] > _TIE * level and crossing.size:
-            nearest = _at_slope(search, i, path, crossing, level, allowed) or nearest
-        result[i] = nearest
-    return result
-
-
-def _at_slope(
-    search: CurveSearch, which: int, path: Path, crossing: NDArray[np.intp], level: float, allowed: Allowed
-) -> Path | None:
-    """The curve of a given slope between neighbours of a path; of several the one with p nearest 1/2."""
-    gentle = path.lipschitz <= level
-    positive = np.where(gentle[crossing], path.p[crossing + 1], path.p[crossing])
-    negative = np.where(gentle[crossing], path.p[crossing], path.p[crossing + 1])
-
-    def excess(p: Floats, _: NDArray[np.intp]) -> Floats:
-        slope = search.follow({which: path}, {which: p})[which].lipschitz
-        return np.where(np.isnan(slope), 1.0, slope - level)
-
-    ends = [np.interp(p, path.p, path.lipschitz) - level for p in (positive, negative)]
-    _, p = bracketed_roots(excess, positive, negative, ends[0], ends[1], tolerance=np.full(crossing.size, 1e-13))
-    found = search.follow({which: path}, {which: np.sort(p)})[which]
-    found = found.among(found.found)
-    close = np.flatnonzero((np.abs(found.lipschitz - level) <= 1e-6 * level) & allowed(found))
-    return found.at(int(close[np.argmin(np.abs(found.p[close] - 0.5))])) if close.size else None

@@ -310,40 +310,7 @@ class Curve:
 
     def odds_range(self, score_range: tuple[float, float]) -> list[tuple[float, float]]:
         """The odds that scores within `score_range` can get, as disjoint closed intervals (lo = hi: a single value)."""
-        lo, hi = score_range
-        pieces = self.pieces
-        met = pieces.closed == "left"
-        found: list[tuple[float, float]] = []
-        for i in range(pieces.lo.size):
-            start, stop = max(pieces.lo[i], lo), min(pieces.hi[i], hi)
-            # An interval is met at its closed end even if it only touches the score range there.
-            if start > stop or (
-                start == stop and pieces.lo[i] != pieces.hi[i] and not self._holds(i, start, closed_left=met)
-            ):
-                continue
-            ends = [self._piece_value(i, end) for end in (start, stop)]
-            found.append((min(ends), max(ends)))
-        return _merged(found)
-
-    def _holds(self, piece: int, r: float, *, closed_left: bool) -> bool:
-        lo, hi = self.pieces.lo[piece], self.pieces.hi[piece]
-        return bool(lo <= r < hi if closed_left else lo < r <= hi)
-
-    def _piece_value(self, piece: int, r: float) -> float:
-        pieces = self.pieces
-        u = (r - pieces.origin[piece]) * pieces.rate[piece]
-        return float(np.polynomial.polynomial.polyval(u, pieces.coefficients[piece]))
-
-
-def _merged(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Join intervals that touch, ascending."""
-    joined: list[tuple[float, float]] = []
-    for lo, hi in sorted(intervals):
-        if joined and lo <= joined[-1][1] + 1e-12:
-            joined[-1] = (joined[-1][0], max(hi, joined[-1][1]))
-        else:
-            joined.append((lo, hi))
-    return joined
+        return self.pieces.values_between(*score_range)
 
 
 # -- what a curve is made of -------------------------------------------------------------------------------------------

@@ -30,12 +30,14 @@ from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
+from evenodds.geometry.roots import bracketed_roots
+from evenodds.geometry.samples import Sample
 
-__all__ = ["CONTINUOUS", "FAMILIES", "PUBLISHED", "Family", "family_of"]
+__all__ = ["CONTINUOUS", "FAMILIES", "PUBLISHED", "Family", "family_of", "where_unit_odds_are"]
 
 P_MIN, P_MAX = 0.05, 0.95
 """Beyond these p the thresholds of some families run off to infinity."""
@@ -326,3 +328,14 @@ def family_of(name: object, option: str = "curve") -> Family:
     (True, array([0.5]))
     """
     return _ALL[one_of(option, name, FAMILIES)]
+
+
+def where_unit_odds_are(family: Family, odds: float, p: Floats, *, within: float = 0.0) -> Floats:
+    """The x at which curves of a family between thresholds 0 and 1 have these odds, as exactly as asked for."""
+    at_zero = Sample(np.zeros(1))
+
+    def excess(x: Floats, i: NDArray[np.intp]) -> Floats:
+        return at_zero.expectation(family.layout(-x, 1 - x, p[i])) - odds
+
+    ones = np.ones(p.size)
+    return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=within * ones)[1]

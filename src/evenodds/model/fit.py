@@ -5,27 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError, one_of
-from evenodds.geometry.pieces import Floats
+from evenodds.errors import EvenoddsWarning, UnreachableError
 from evenodds.geometry.program import SolverError
 from evenodds.geometry.stack import Stack
 from evenodds.model.budget import Bounds, Chosen, best_under, least_slope
 from evenodds.model.certificate import Certificate
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import Curve
-from evenodds.model.families import PUBLISHED, Family, family_of
 from evenodds.model.goals import Cost, Objective, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.mix import gentlest_mix
 from evenodds.model.mixes import gentlest_steps
-from evenodds.model.path import Path
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.reach import reach_of, reaches_inside, reaches_of, refined
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
@@ -33,7 +28,7 @@ from evenodds.model.roc import Point
 from evenodds.model.search import CurveSearch
 from evenodds.model.target import check_reach, chosen_target
 
-__all__ = ["SMALL_GROUP", "Solutions", "fit", "fitted_curves", "solutions", "weaknesses"]
+__all__ = ["SMALL_GROUP", "fit", "fitted_curves", "weaknesses"]
 
 _MATERIAL = 1e-8  # a residual that rounding alone does not explain
 _BROKEN = 1e-6  # a promise that is missed by more is broken
@@ -368,80 +363,6 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
     if certificate.residual > _MATERIAL:
         text = f"The rates miss their points by up to {certificate.residual:.1e}: {why}. {hint}"
         warnings.warn(text, EvenoddsWarning, stacklevel=3)
-
-
-@dataclass(frozen=True, eq=False)
-class Solutions:
-    """For each group the whole path of curves through one point."""
-
-    target: Point
-    groups: tuple[str, ...]
-    group_paths: tuple[Path, ...]
-
-    @property
-    def paths(self) -> Mapping[str, Path]:
-        """Each group's path."""
-        return MappingProxyType(dict(zip(self.groups, self.group_paths, strict=True)))
-
-    def __repr__(self) -> str:
-        lengths = ", ".join(f"{group} {len(path)}" for group, path in self.paths.items())
-        return f"Solutions(fpr {self.target.fpr:.6g}, tpr {self.target.tpr:.6g}; curves: {lengths})"
-
-
-def solutions(
-    joint: JointDistribution, *, target: TargetLike, curve: str = "linear", p: ArrayLike | None = None
-) -> Solutions:
-    """Every curve of a family that meets the target, for each group.
-
-    Parameters
-    ----------
-    joint : JointDistribution
-    target : (fpr, tpr) or "baseline"
-    curve : str
-        One of the paper's families: "fixed", "linear", "quadratic", "cubic", "quartic".
-    p : array, optional
-        The mean odds between the thresholds at which the path is wanted; 37 values over the family's range without
-        it. A group whose target is a vertex of its ROC, or on the diagonal, has one curve only.
-
-    Examples
-    --------
-    >>> import evenodds as eo
-    >>> found = eo.solutions(eo.datasets.credit_risk(), target="baseline", curve="cubic")
-    >>> found
-    Solutions(fpr 0.192685, tpr 0.829732; curves: asian 37, black 37, hispanic 1, white 37)
-    >>> [round(curve.width, 1) for curve in found.paths["white"]][::9]
-    [812.3, 47.0, 45.5, 60.2, 718.8]
-    """
-    check_joint(joint)
-    family = family_of(one_of("curve", curve, PUBLISHED))
-    if not family.has_path and p is not None:
-        msg = f"p cannot be chosen for {family.with_article}: of all its solutions the one with p nearest 1/2 is given."
-        raise OptionError(msg)
-    at = family.p_grid() if p is None else _checked_p(p, family)
-    point = chosen_target(joint, target)
-    near, moved_by = joint.near_zero
-    upward = moved_by if joint.orientation == "positive" else -moved_by
-    paths = []
-    for member in near.members:
-        check_reach(member.key, member.roc, point)
-    search = CurveSearch(near, family, [point] * len(near.members))
-    many = search.paths({i: at for i, single in enumerate(search.singles) if single is None})
-    for i, single in enumerate(search.singles):
-        path = single or many[i]
-        paths.append(replace(path, t0=path.t0 + upward, t1=path.t1 + upward))
-    return Solutions(point, joint.groups, tuple(paths))
-
-
-def _checked_p(p: ArrayLike, family: Family) -> Floats:
-    lo, hi = family.search_limits
-    try:
-        at = np.unique(np.asarray(p, dtype=np.float64))
-    except (TypeError, ValueError):
-        at = np.zeros(0)
-    if not at.size or not ((at >= lo) & (at <= hi)).all():
-        msg = f"p must be between {lo:g} and {hi:g} for {family.with_article}, got {np.asarray(p)!r}."
-        raise OptionError(msg)
-    return at
 
 
 def _warn_of_weak_groups(joint: JointDistribution) -> None:

@@ -20,9 +20,10 @@ from evenodds.geometry.stack import Stack
 from evenodds.model.curves import Curve
 from evenodds.model.families import Family
 from evenodds.model.joint import JointDistribution, Orientation
-from evenodds.model.reach import ON_CURVE, Placed, Reach, least_width, reaches_inside, reaches_of, refined
+from evenodds.model.reach import ON_CURVE, Reach, reaches_inside, reaches_of, refined
 from evenodds.model.roc import Point
 from evenodds.model.search import CurveSearch
+from evenodds.model.traces import Placed, least_width
 
 __all__ = ["gentlest_mix"]
 

@@ -20,8 +20,9 @@ from evenodds.geometry.roots import bracketed_root, bracketed_roots
 from evenodds.geometry.stack import Bounds, Stack, ramps_between
 from evenodds.model.families import family_of
 from evenodds.model.groups import Group
-from evenodds.model.reach import ON_CURVE, is_sparse, kinks, some_scores
+from evenodds.model.reach import ON_CURVE
 from evenodds.model.roc import Point
+from evenodds.model.traces import is_sparse, kinks, some_scores
 
 __all__ = ["Pooled", "UpperBound"]
 

@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_roots
-from evenodds.geometry.samples import Sample
-from evenodds.geometry.stack import Bounds, expected
-from evenodds.model.families import Family
+from evenodds.model.families import Family, where_unit_odds_are
+from evenodds.model.fixed import fixed
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
+from evenodds.model.landmarks import between_negatives, score_apart
 from evenodds.model.path import Path
+from evenodds.model.rates import CurveRates
 from evenodds.model.reach import ON_CURVE
 from evenodds.model.roc import Point, Roc
 
-__all__ = ["CurveSearch", "where_unit_odds_are"]
+__all__ = ["CurveSearch"]
 
 _SLACK = 1e-14  # rates are compared up to this; summing them in another order changes as much
 _EXACT = 1e-14  # Newton's method has settled
@@ -39,7 +40,6 @@ _QUICK_STEPS = 4  # of Newton's method
 _NEWTON_STEPS = 12
 _MANY = 2000  # scores that make rates smooth, so that a rung need not be placed exactly to tell whether it reaches
 _QUICK = 1e-9
-_QUICK_WIDE, _EXACT_WIDE = 500.0, 8.0  # half the score range by a width, up to which prefix sums err by 1e-13 and 4e-15
 _ROUGHLY = 0.05  # of a width: where a curve is put first to see whether it reaches
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
@@ -58,17 +58,14 @@ class CurveSearch:
     def __init__(self, joint: JointDistribution, family: Family, points: Sequence[Point], *, hard: bool = True) -> None:
         self.joint, self.family, self.points, self.hard = joint, family, tuple(points), hard
         self.groups: tuple[Group, ...] = joint.members
-        self.stack = joint.stack
+        self._rates = CurveRates(family, joint.stack)
         self.target = np.array([[point.fpr, point.tpr] for point in points]).T
         """(FPR, TPR) of the points, of shape (2, groups)."""
         self._ends = np.array([group.ends for group in self.groups]).T
         self._many = np.array([group.score_count > _MANY for group in self.groups])
-        between = [_between_negatives(group, point) for group, point in zip(self.groups, points, strict=True)]
+        between = [between_negatives(group, point) for group, point in zip(self.groups, points, strict=True)]
         self._below, self._at, self._gap_start, self._gap_width = np.array(between).T
         self._apart: dict[int, tuple[float, float, float, float] | None] = {}  # see `_ramps`
-
-    def _bounds(self, owner: Index) -> Bounds:
-        return np.searchsorted(owner, np.arange(len(self.groups) + 1))
 
     def _path(self, p: Floats, t0: Floats, t1: Floats, at_t0: float | None = None) -> Path:
         return Path(self.family, p, t0, t1, self.joint.orientation, at_t0)
@@ -139,21 +136,6 @@ class CurveSearch:
             t0[lost], width[lost] = self._widest(owner[lost], p[lost], np.full(lost.size, steepest))
         return self._as_paths(wanted, p, t0, width)
 
-    def rates(self, owner: Index, t0: Floats, width: Floats, p: Floats, *, quick: bool = False) -> Floats:
-        """(FPR, TPR) of curves, of shape (2, n)."""
-        bounds = self._bounds(owner)
-        if self._is_straight(owner, width, p, quick=quick):
-            return self.stack.bent_ramps(t0, t0 + (1 - p) * width, t0 + width, p, bounds)[0]
-        pieces = self.family.layout(t0, t0 + width, p)
-        return expected(pieces.coefficients, self.stack.local(pieces, bounds, quick=quick))
-
-    def _is_straight(self, owner: Index, width: Floats, p: Floats, *, quick: bool) -> bool:
-        """Whether curves are straight ramps, so wide that prefix sums will do."""
-        if not self.family.is_straight:
-            return False
-        narrower = width * np.minimum(p, 1 - p) * (_QUICK_WIDE if quick else _EXACT_WIDE)
-        return bool((narrower >= self.stack.half.max(axis=0)[owner]).all())
-
     def _positions(
         self,
         owner: Index,
@@ -175,7 +157,7 @@ class CurveSearch:
             o, w, q, f = owner[free], width[free], p[free], self.target[0, owner[free]]
 
             def excess(at: Floats, i: Index) -> Floats:
-                return np.asarray(self.rates(o[i], at, w[i], q[i], quick=quick)[0] - f[i])
+                return np.asarray(self._rates(o[i], at, w[i], q[i], quick=quick)[0] - f[i])
 
             every = np.arange(free.size)
             lo, hi = lo[free], hi[free]
@@ -260,7 +242,7 @@ class CurveSearch:
         t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
         for which in np.unique(owner).tolist():
             if which not in self._apart:
-                self._apart[which] = _score_apart(self.groups[which], self.points[which])
+                self._apart[which] = score_apart(self.groups[which], self.points[which])
             apart = self._apart[which]
             if apart is not None:
                 score, share, below, above = apart
@@ -288,13 +270,13 @@ class CurveSearch:
             t = self.target[1, o] - _NEGLIGIBLE  # as good as quick rates are
             # The TPR falls with the position: from both sides of a rough one it often tells already.
             left, right = self._positions(o, width, q, self._below[o] - width, self._at[o], quick=True, within=_ROUGHLY)
-            before, after = (self.rates(o, at, width, q, quick=True)[1] for at in (left, right))
+            before, after = (self._rates(o, at, width, q, quick=True)[1] for at in (left, right))
             near = np.flatnonzero((before >= t) & (after < t))
             if near.size:
                 left[near], right[near] = self._positions(
                     o[near], width[near], q[near], left[near], right[near], quick=True, within=finely[o[near]]
                 )
-                after[near] = self.rates(o[near], right[near], width[near], q[near], quick=True)[1]
+                after[near] = self._rates(o[near], right[near], width[near], q[near], quick=True)[1]
             return left, right, after >= t
 
         proven = self.slope_floor[owner] > 0  # then no curve is wider
@@ -334,23 +316,6 @@ class CurveSearch:
             falling = falling[~got & (wide[falling] > floor[falling])]
         return narrow, wide, t0_narrow, t0_wide
 
-    def _linearized(
-        self, owner: Index, t0: Floats, t1: Floats, p: Floats, *, quick: bool
-    ) -> tuple[Floats, Floats, Floats]:
-        """(FPR, TPR) of curves, and how they change with t0 and with t1, each of shape (2, n)."""
-        bounds = self._bounds(owner)
-        if self._is_straight(owner, t1 - t0, p, quick=quick):
-            return self.stack.bent_ramps(t0, t0 + (1 - p) * (t1 - t0), t1, p, bounds)
-        pieces = self.family.layout(t0, t1, p)
-        local = self.stack.local(pieces, bounds, quick=quick)
-        # d odds / d t1 = -slope x and d odds / d t0 = slope (x - 1), with x = (r - t0) / (t1 - t0).
-        slope = pieces.derivative()
-        by_t1 = -slope.times_affine(-t0 / (t1 - t0), 1 / (t1 - t0)).coefficients
-        by_t0 = -by_t1
-        by_t0[..., :-1] -= slope.coefficients
-        rates, start, end = (expected(c, local) for c in (pieces.coefficients, by_t0, by_t1))
-        return rates, start, end
-
     def _newton(self, owner: Index, p: Floats, t0: Floats, width: Floats) -> tuple[Floats, Floats]:
         """Newton's method for both thresholds at once; NaN where it does not settle on the point."""
         t0, t1 = t0.copy(), t0 + width
@@ -360,7 +325,7 @@ class CurveSearch:
         for step in range(_NEWTON_STEPS):
             quick = step < _QUICK_STEPS and error.max(initial=0) > _QUICK  # no step of these may be the last
             a, b, o = t0[live], t1[live], owner[live]
-            rates, (f0, h0), (f1, h1) = self._linearized(o, a, b, p[live], quick=quick)
+            rates, (f0, h0), (f1, h1) = self._rates.linearized(o, a, b, p[live], quick=quick)
             miss = rates - self.target[:, o]
             error[live] = np.abs(miss).max(axis=0)
             det = f0 * h1 - f1 * h0
@@ -399,9 +364,9 @@ class CurveSearch:
             def excess(
                 w: Floats, i: Index, o: Index = o, q: Floats = q, lo: Floats = lo, hi: Floats = hi, t: Floats = t
             ) -> Floats:
-                return np.asarray(self.rates(o[i], self._positions(o[i], w, q[i], lo[i], hi[i])[1], w, q[i])[1] - t[i])
+                return np.asarray(self._rates(o[i], self._positions(o[i], w, q[i], lo[i], hi[i])[1], w, q[i])[1] - t[i])
 
-            ends = [self.rates(o, x, w[left], q)[1] - t for x, w in ((hi, narrow), (lo, wide))]
+            ends = [self._rates(o, x, w[left], q)[1] - t for x, w in ((hi, narrow), (lo, wide))]
             narrow[left], wide[left] = bracketed_roots(
                 excess, narrow[left], wide[left], ends[0], ends[1], tolerance=tolerance * narrow[left]
             )
@@ -409,7 +374,7 @@ class CurveSearch:
             t0[left], width[left] = self._newton(o, q, t0_wide[left], wide[left])
             left = left[np.isnan(t0[left])]
             # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
-            miss = self.rates(owner[left], t0_wide[left], wide[left], p[left]) - self.target[:, owner[left]]
+            miss = self._rates(owner[left], t0_wide[left], wide[left], p[left]) - self.target[:, owner[left]]
             enough = np.maximum(_NEGLIGIBLE, _noise(t0_wide[left], wide[left]))
             done = (np.abs(miss).max(axis=0) <= enough) | (tolerance == _STAGES[-1])
             t0[left[done]], width[left[done]] = t0_wide[left[done]], wide[left[done]]
@@ -429,100 +394,3 @@ def _noise(t0: Floats, width: Floats) -> Floats:
     """What rounding thresholds to floats changes the odds by; infinite where they are the same float."""
     with np.errstate(divide="ignore"):
         return np.asarray(8 * np.spacing(np.maximum(np.abs(t0), np.abs(t0 + width))) / width)
-
-
-def where_unit_odds_are(family: Family, odds: float, p: Floats, *, within: float = 0.0) -> Floats:
-    """The x at which curves of a family between thresholds 0 and 1 have these odds, as exactly as asked for."""
-    at_zero = Sample(np.zeros(1))
-
-    def excess(x: Floats, i: Index) -> Floats:
-        return at_zero.expectation(family.layout(-x, 1 - x, p[i])) - odds
-
-    ones = np.ones(p.size)
-    return bracketed_roots(excess, ones, 0 * ones, (1 - odds) * ones, -odds * ones, tolerance=within * ones)[1]
-
-
-def _score_apart(group: Group, point: Point) -> tuple[float, float, float, float] | None:
-    """If a point is on the polyline: the score that is treated apart, its people's odds, and the gaps beside it."""
-    f, t = point.fpr, point.tpr
-    if abs(group.roc.height(f) - t) > ON_CURVE:
-        return None
-    along = group.roc.fpr + group.roc.tpr
-    edge = int(np.searchsorted(along, f + t))  # the first vertex beyond the point
-    share = float((f + t - along[edge - 1]) / (along[edge] - along[edge - 1]))
-    i = group.scores.size - edge  # the score whose people have odds `share`
-    below = float(group.scores[i] - group.scores[i - 1]) if i > 0 else np.inf
-    above = float(group.scores[i + 1] - group.scores[i]) if edge > 1 else np.inf
-    return float(group.scores[i]), share, below, above
-
-
-def _between_negatives(group: Group, point: Point) -> tuple[float, float, float, float]:
-    """Where the FPR passes f*: scores of two neighbouring negatives, and start and width of a gap between them.
-
-    A yes from the first on has an FPR above f*, beyond the second not, so that every curve with FPR f* ends after the
-    first and begins before the second. If f* is the share of negatives above a gap in their scores, any curve inside
-    the gap has that FPR; where there is none its width is negative.
-    """
-    negatives, (lowest, highest) = group.by_label[0], group.ends
-    scores, total = negatives.points, negatives.total
-    first = negatives.position_of((1 - (point.fpr + _SLACK)) * total)
-    above = float(scores[first]) if first < scores.size else highest
-    below = float(scores[first - 1]) if first > 0 else lowest
-    hit = negatives.position_of((1 - point.fpr - _SLACK) * total)
-    off = abs(float(negatives.below(np.asarray(hit))) - (1 - point.fpr))
-    if hit == 0 or off > _SLACK * 2:
-        return below, above, 0.0, -1.0
-    upper = float(scores[hit]) if hit < scores.size else np.inf
-    width = upper - float(scores[hit - 1])
-    return below, above, float(scores[hit - 1]), width if width > 0 else -1.0
-
-
-# -- fixed randomisation -----------------------------------------------------------------------------------------------
-
-
-def fixed(roc: Roc, point: Point) -> tuple[float, float, float, float | None]:
-    """t0, t1, p and `at_t0` of fixed randomisation: of all chords through the point the one with p nearest to 1/2.
-
-    With odds `at_t0` at t0 and p between t0 and t1 the point is q V + p E: V is the ROC vertex of the threshold
-    t1, and E lies on the polyline between the vertices just above t0 and at t0. So a chord from a vertex V on the
-    lower left, through the point, to its first meeting E with the polyline beyond it fixes t1, t0, p and at_t0.
-    """
-    f, t = point.fpr, point.tpr
-    fpr, tpr, scores = roc.fpr, roc.tpr, roc.scores
-    gap = roc.height(f) - t
-    if abs(gap) <= ON_CURVE:
-        return _on_edge(point, fpr, tpr, np.append(roc.beyond, scores))
-    if gap < 0 and abs(roc.hull_height(f) - t) <= ON_CURVE:
-        return _on_edge(point, *roc.hull, roc.hull_thresholds)
-    # This vertex and those after it lie to the right of the point and, unless it is in a dent, above it.
-    beyond = max(int(np.searchsorted(fpr, f)), 0 if gap < 0 else int(np.searchsorted(tpr, t)))
-    starts = np.flatnonzero((fpr <= f) & (tpr <= t) & (np.arange(fpr.size) < beyond))
-    angle = np.arctan2(tpr[beyond:] - t, fpr[beyond:] - f)
-    chord = np.arctan2(t - tpr[starts], f - fpr[starts])
-    # Seen from the point, the polyline beyond turns down from the vertical, and the chord meets it where its
-    # direction is first passed; in a dent, above the polyline, it turns up to the hull instead.
-    if gap > 0:
-        met = np.searchsorted(-np.minimum.accumulate(angle), -chord)
-    else:
-        met = np.searchsorted(np.maximum.accumulate(angle), chord)
-    meets = beyond + met < fpr.size
-    v, end = starts[meets], beyond + met[meets]
-    # E = vertex before + share * edge, from the cross products of the chord with both ends of the edge.
-    cx, cy = f - fpr[v], t - tpr[v]
-    before, after = (cx * (tpr[i] - tpr[v]) - cy * (fpr[i] - fpr[v]) for i in (end - 1, end))
-    share = np.clip(np.divide(before, before - after, out=np.ones(v.size), where=before != after), 0, 1)
-    share[v == end - 1] = 1.0
-    ex = fpr[end - 1] + share * (fpr[end] - fpr[end - 1]) - fpr[v]
-    ey = tpr[end - 1] + share * (tpr[end] - tpr[end - 1]) - tpr[v]
-    p = (cx + cy) / (ex + ey)
-    i = int(np.argmin(np.abs(p - 0.5)))
-    return float(scores[end[i] - 1]), roc.threshold(int(v[i])), float(p[i]), float(share[i] * p[i])
-
-
-def _on_edge(point: Point, fpr: Floats, tpr: Floats, thresholds: Floats) -> tuple[float, float, float, None]:
-    """The point on an edge of the ROC, or of its hull over a dent: a mix of the two thresholds at its ends."""
-    along = fpr + tpr
-    at = point.fpr + point.tpr
-    i = int(np.clip(np.searchsorted(along, at), 1, along.size - 1))
-    p = float(np.clip((at - along[i - 1]) / (along[i] - along[i - 1]), 0, 1))
-    return float(thresholds[i]), float(thresholds[i - 1]), p, None

@@ -15,11 +15,12 @@ from evenodds.evaluation.outcomes import RATE_NAMES
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve
 from evenodds.model.families import FAMILIES, family_of
-from evenodds.model.fit import Solutions
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy, rates_of
-from evenodds.model.reach import reach_of, some_scores
+from evenodds.model.reach import reach_of
+from evenodds.model.solutions import Solutions
+from evenodds.model.traces import some_scores
 from evenodds.pictures.axes import draw
 from evenodds.pictures.scene import Kind, Scene, Series, Style
 from evenodds.pictures.svg import svg_of

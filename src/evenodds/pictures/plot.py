@@ -12,9 +12,9 @@ from typing import Any
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.frontier import Frontier
 from evenodds.model.curves import Curve
-from evenodds.model.fit import Solutions
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
+from evenodds.model.solutions import Solutions
 from evenodds.pictures.figures import (
     Figure,
     audit_figure,

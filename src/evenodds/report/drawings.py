@@ -10,9 +10,9 @@ from evenodds.evaluation.frontier import frontier
 from evenodds.evaluation.outcomes import RATE_NAMES
 from evenodds.model.curves import Curve
 from evenodds.model.families import CONTINUOUS, family_of
-from evenodds.model.fit import solutions
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
+from evenodds.model.solutions import solutions
 from evenodds.pictures.figures import (
     audit_figure,
     curves_figure,

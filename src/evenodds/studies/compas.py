@@ -17,8 +17,9 @@ from evenodds import datasets
 from evenodds.evaluation.metrics import metrics
 from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
-from evenodds.model.fit import fit, solutions
+from evenodds.model.fit import fit
 from evenodds.model.policy import Policy
+from evenodds.model.solutions import solutions
 from evenodds.pictures.figures import Figure, families_figure, solutions_figure
 from evenodds.studies.choices import Budget, Choice, budgets, choices
 from evenodds.studies.study import figures_of, published_curves

@@ -14,10 +14,11 @@ from evenodds import datasets
 from evenodds.evaluation.metrics import IndividualOdds, individual_odds
 from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
-from evenodds.model.fit import fit, solutions
+from evenodds.model.fit import fit
 from evenodds.model.joint import Group
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.roc import Point
+from evenodds.model.solutions import solutions
 from evenodds.model.target import Baseline, baseline
 from evenodds.pictures.figures import Figure, curves_figure, families_figure, solutions_figure
 from evenodds.studies.choices import Budget, Choice, budgets, choices
