@@ -187,9 +187,6 @@ def factorize(column: Any) -> Factorized:
     return _factorize_objects(column.to_numpy().astype(object))  # pragma: no cover  no such library is known
 
 
-coded = factorize  # what model still calls it
-
-
 def _smallest(codes: NDArray[Any], count: int) -> NDArray[np.signedinteger]:
     """The same numbers in as few bytes as will do."""
     for kind in (np.int8, np.int16, np.int32):

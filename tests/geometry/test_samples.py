@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds.geometry.pieces import Pieces
-from evenodds.geometry.samples import Sample, ramps
+from evenodds.geometry.samples import Sample
 from evenodds.geometry.stack import Stack
 from evenodds.model.families import CONTINUOUS, family_of
 
@@ -78,7 +78,8 @@ def test_ramps_from_prefix_sums(n, weighted, offset):
     points = offset + np.sort(rng.normal(0, 1, n))
     weights = rng.random(n) if weighted else None
     t0 = offset + rng.uniform(-3, 3, 30)
-    fast = ramps(Sample(points, weights), t0, t0 + 0.7)
+    sample = Sample(points, weights)
+    fast = Stack([(sample, sample)]).ramps(t0, t0 + 0.7, np.array([0, 30]))
     shares = np.full(n, 1 / n) if weights is None else weights / weights.sum()
     plain = [np.clip((points - a) / 0.7, 0, 1) @ shares for a in t0]
     assert np.abs(fast - plain).max() < 1e-13 * max(1.0, offset / 1e3)

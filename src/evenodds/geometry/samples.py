@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats, Pieces
 
-__all__ = ["WIDE_ENOUGH", "Sample", "combined", "locked", "ramp_pieces", "ramps", "shifted"]
+__all__ = ["WIDE_ENOUGH", "Sample", "combined", "locked", "ramp_pieces", "shifted"]
 
 _DEGREE = 4  # the quartic is the highest polynomial there is
 _LEAF = 256  # points that are summed one by one
@@ -137,10 +137,6 @@ class Sample:
         if curved.any():
             moments[curved, 1:] = self._slices(first[curved], last[curved], origin[curved], scale[curved], degree)
         return moments.reshape(*pieces.lo.shape, degree + 1)
-
-    def is_wide(self, width: Floats, degree: int = 1) -> bool:
-        """Whether prefix moments of pieces of such widths err by no more than 1e-13."""
-        return bool(width.size and width.min() * WIDE_ENOUGH[degree] >= self.frame[1])
 
     def _exact_enough(self, degree: int) -> float:
         """Up to which ratio prefix moments are as exact as the tree's."""
@@ -368,20 +364,6 @@ def locked(array: Floats) -> Floats:
     """The same array, which can no longer be changed."""
     array.setflags(write=False)
     return array
-
-
-def ramps(sample: Sample, start: Floats, end: Floats) -> Floats:
-    """Expectations of straight ramps from 0 at `start` to 1 at `end`.
-
-    From prefix sums, which are off by 1e-16 times the range of the points by the width; where that would be felt, point
-    by point.
-    """
-    if not sample.is_wide(end - start):
-        return sample.expectation(ramp_pieces(start, end))
-    n = start.size
-    share, moment = sample.sums_below(np.concatenate([start, end]))
-    inside = moment[n:] - moment[:n] - (start - sample.centre) * (share[n:] - share[:n])
-    return np.asarray(inside / (end - start) + 1 - share[n:])
 
 
 def ramp_pieces(start: Floats, end: Floats) -> Pieces:

@@ -56,12 +56,6 @@ class Stack:
         return np.asarray((np.cumsum(sizes) - sizes).reshape(-1, 2).T)
 
     @cached_property
-    def distinct(self) -> tuple[Floats, Bounds]:
-        """The distinct points of each pair, ascending, and where those of each begin and end."""
-        points = [np.union1d(one.points, other.points) for one, other in self.pairs]
-        return np.concatenate(points), np.append(0, np.cumsum([own.size for own in points]))
-
-    @cached_property
     def _is_flat(self) -> bool:
         return all(sample.is_few for pair in self.pairs for sample in pair)
 

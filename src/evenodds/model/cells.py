@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import DataError, OptionError
-from evenodds.frames import Frame, array_of, coded, columns_of, constant, narwhals
+from evenodds.frames import Frame, array_of, columns_of, constant, factorize, narwhals
 from evenodds.geometry.pieces import Floats
 from evenodds.model.columns import HUGE
 from evenodds.model.keys import Codes, encode
@@ -117,7 +117,7 @@ def counted(frame: Frame, columns: Columns, resolution: float, positive_label: o
     finite = np.isfinite(number["score"])
     _refuse(people[~finite].sum(), f"score column {columns.score!r}", "missing, NaN or infinite")
     for i, name in enumerate(columns.group):
-        missing = coded((columns_of(table[f"group{i}"].to_native()) or [])[0])[0] < 0
+        missing = factorize((columns_of(table[f"group{i}"].to_native()) or [])[0])[0] < 0
         _refuse(people[missing].sum(), f"group column {name!r}", "missing")
     wanted = "missing or other than 0 and 1" if positive_label is None else "missing"
     _refuse(number["bad_label"].sum(), f"label column {columns.label!r}", wanted)

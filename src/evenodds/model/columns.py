@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import DataError, OptionError
-from evenodds.frames import array_of, coded, columns_of, is_missing, refuse_masked
+from evenodds.frames import array_of, columns_of, factorize, is_missing, refuse_masked
 from evenodds.geometry.pieces import Floats
 
 __all__ = ["HUGE", "check_amounts", "check_resolution", "floats_of", "labels_of", "numbers_of", "rounded"]
@@ -147,7 +147,7 @@ def _equals(given: NDArray[Any], number: int) -> NDArray[np.bool_]:
 
 def _compared(name: str, values: ArrayLike, positive_label: object) -> NDArray[np.bool_]:
     column = (columns_of(values) or [_column(name, values)])[0]
-    codes, kinds = coded(column)
+    codes, kinds = factorize(column)
     if (codes < 0).any():
         gone = np.flatnonzero(codes < 0)
         msg = f"{name} has {gone.size} missing value{'s' * (gone.size > 1)} (first at position {gone[0]})."

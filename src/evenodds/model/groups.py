@@ -20,7 +20,7 @@ from evenodds.geometry.pieces import Floats, Pieces
 from evenodds.geometry.samples import Sample, locked
 from evenodds.model.roc import Roc
 
-__all__ = ["Group", "Table", "check_labels", "sample_of_sorted", "tied"]
+__all__ = ["Group", "Table", "check_labels", "sample_of_sorted"]
 
 _TIED = 4  # times as many people as scores make counts worth it where people are many
 
@@ -184,17 +184,10 @@ class Group:
         return np.stack([side.expectation(pieces, quick=quick) for side in self.by_label], axis=-1)
 
 
-def tied(scores: Floats) -> NDArray[np.intp] | None:
-    """Where each distinct one of sorted scores begins, if they repeat so much that counts are worth it; else None."""
-    first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])) if scores.size else np.arange(0)
-    worth_it = first.size < scores.size and (scores.size <= samples.FEW or first.size * _TIED <= scores.size)
-    return first if worth_it else None
-
-
 def sample_of_sorted(scores: Floats, weights: Floats | None) -> Sample:
     """Sorted people as a sample: as they are, or counted where ties are many."""
-    first = tied(scores)
-    if first is None:
+    first = _distinct(scores)
+    if first.size == scores.size or (scores.size > samples.FEW and first.size * _TIED > scores.size):
         return Sample(scores, weights)
     if weights is None:
         return Sample(scores[first], np.diff(np.append(first, scores.size)).astype(np.float64), counted=True)
@@ -206,11 +199,16 @@ def _merged(scores: Floats, weights: Floats, squares: Floats | None, order: NDAr
     """People who were counted, with ties merged and without scores that nobody has."""
     order = order[weights[order] > 0]
     points = scores[order]
-    first = np.flatnonzero(np.append(True, points[1:] != points[:-1])) if points.size else np.arange(0)
-    sums = [w if w is None or not w.size else np.add.reduceat(w[order], first) for w in (weights, squares)]
+    first = _distinct(points)
     if not first.size:
         return Sample(points, np.zeros(0), counted=True)
-    return Sample(points[first], sums[0], squares=sums[1], counted=squares is None)
+    more = None if squares is None else np.add.reduceat(squares[order], first)
+    return Sample(points[first], np.add.reduceat(weights[order], first), squares=more, counted=squares is None)
+
+
+def _distinct(scores: Floats) -> NDArray[np.intp]:
+    """Where each distinct one of sorted scores begins."""
+    return np.flatnonzero(np.append(np.ones(min(scores.size, 1), bool), scores[1:] != scores[:-1]))
 
 
 def check_labels(key: str, negatives: float, positives: float) -> None:

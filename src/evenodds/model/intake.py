@@ -50,8 +50,11 @@ def groups_of(
     else:
         columns = [scores] if weights is None else [scores, weights]
         parted, bounds = _partitioned(columns, part, 2 * len(keys))
-        samples = by_threads(
-            lambda i: _sorted([column[bounds[i] : bounds[i + 1]] for column in parted], sign), range(2 * len(keys))
+        each = by_threads if scores.size > _BLOCK else map  # threads take longer to start than few rows to sort
+        samples = list(
+            each(
+                lambda i: _sorted([column[bounds[i] : bounds[i + 1]] for column in parted], sign), range(2 * len(keys))
+            )
         )
     return [Group(key, (samples[2 * i], samples[2 * i + 1])) for i, key in enumerate(keys)]
 

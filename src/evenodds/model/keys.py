@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.errors import DataError
-from evenodds.frames import coded, columns_of, refuse_masked
+from evenodds.frames import columns_of, factorize, refuse_masked
 
 __all__ = ["MISSING", "UNKNOWN", "Codes", "GroupLike", "encode", "key_of", "located", "owners", "parts_of"]
 
@@ -112,7 +112,7 @@ def owners(values: Iterable[object]) -> dict[str, object]:
 
 def _combined(columns: Sequence[Any]) -> tuple[Codes, list[Any]]:
     """Codes of the combinations that occur, -1 where a part is missing, and the combinations."""
-    pairs = [coded(column) for column in columns]
+    pairs = [factorize(column) for column in columns]
     lengths = [codes.size for codes, _ in pairs]
     if len(set(lengths)) > 1:
         msg = (
@@ -162,7 +162,7 @@ def _occurring(codes: Codes, size: int) -> Codes:
 
 
 def _columns(group: GroupLike) -> list[Any]:
-    """One column for each column of `group`, as `coded` takes them."""
+    """One column for each column of `group`, as `factorize` takes them."""
     if isinstance(group, (list, tuple)) and group and all(_is_column(part) for part in group):
         return [column for part in group for column in _one_column(part)]
     return _one_column(group)

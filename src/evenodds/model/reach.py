@@ -39,7 +39,6 @@ from evenodds.model.traces import (
     Gentler,
     Placed,
     Traces,
-    all_kinks,
     has_ladder,
     inside_traces,
     is_sparse,
@@ -259,27 +258,21 @@ def reaches_of(
     known = [_at_thresholds(group, family, own) for group, own in zip(groups, slopes, strict=True)]
     if all(known):
         return [one for one in known if one is not None]
-    widths = np.array([least_width(group, family, own) for group, own in zip(groups, slopes, strict=True)])
-    whole = [not is_sparse(group, family, width) for group, width in zip(groups, widths.tolist(), strict=True)]
-    ladder = np.zeros(0) if roughly or gentler is not None else LADDER
-    if not any(known) and all(whole) and all(map(has_ladder, groups)):
-        traces = all_kinks(stack, widths, np.append(1.0, ladder))
-        if gentler is not None:
-            pairs = zip(traces, gentler, widths.tolist(), strict=True)
-            traces = [
-                Traces.joined([own, more.placed(width)]) if more.score.size else own for own, more, width in pairs
-            ]
-    else:
-        traces = []
-        for i, (group, width) in enumerate(zip(groups, widths.tolist(), strict=True)):
-            looks = []
-            if known[i] is None:
+    wider = np.ones(1) if roughly or gentler is not None else np.append(1.0, LADDER)
+    traces = []
+    for i, (group, own) in enumerate(zip(groups, slopes, strict=True)):
+        looks = []
+        if known[i] is None:
+            width = least_width(group, family, own)
+            if has_ladder(group) and not is_sparse(group, family, width):
+                looks.append(Traces.along(group.scores, wider * width, exact=True))
+            else:
                 looks.append(own_trace(group, family, width, roughly=roughly))
-                if gentler is not None:
-                    looks.append(gentler[i].placed(width))
-                elif ladder.size and has_ladder(group):
-                    looks.append(ladder_traces(group, family, width))
-            traces.append(Traces.joined(looks))
+                if wider.size > 1 and has_ladder(group):
+                    looks.append(ladder_traces(group, width))
+            if gentler is not None:
+                looks.append(gentler[i].placed(width))
+        traces.append(Traces.joined(looks))
     rates = _rates_of(traces, family, stack)
     return [
         known[i] or Reach(group, family, one, _rising(one, own))

@@ -23,7 +23,6 @@ __all__ = [
     "Gentler",
     "Placed",
     "Traces",
-    "all_kinks",
     "has_ladder",
     "inside_traces",
     "is_sparse",
@@ -96,7 +95,10 @@ class Traces:
     @classmethod
     def joined(cls, some: Sequence[Traces]) -> Traces:
         """Traces of several kinds together."""
-        starts = np.append(0, np.cumsum([int(one.trace[-1]) + 1 if one.size else 0 for one in some]))
+        some = [one for one in some if one.size]
+        if len(some) == 1:
+            return some[0]
+        starts = np.append(0, np.cumsum([int(one.trace[-1]) + 1 for one in some]))
         trace = np.concatenate([np.zeros(0, np.intp), *(one.trace + i for one, i in zip(some, starts, strict=False))])
         t0, t1, p = (np.concatenate([np.zeros(0), *(getattr(one, name) for one in some)]) for name in ("t0", "t1", "p"))
         exact, begins = (
@@ -154,11 +156,10 @@ def own_trace(group: Group, family: Family, width: float, *, roughly: bool) -> T
     return Traces.along(scores, np.array([width]), exact=not sparse)
 
 
-def ladder_traces(group: Group, family: Family, width: float) -> Traces:
-    """The same for gentler curves."""
-    sparse = is_sparse(group, family, width)
-    scores = _along(group, some_scores(group, _FEW_ROUGHLY), width) if sparse else group.scores
-    return Traces.along(scores, LADDER * width, exact=not sparse)
+def ladder_traces(group: Group, width: float) -> Traces:
+    """The same for gentler curves, where these are arcs."""
+    scores = _along(group, some_scores(group, _FEW_ROUGHLY), width)
+    return Traces.along(scores, LADDER * width, exact=False)
 
 
 def _along(group: Group, scores: Floats, width: float) -> Floats:
@@ -168,35 +169,6 @@ def _along(group: Group, scores: Floats, width: float) -> Floats:
     # A curve that is wider than the scores has all of them before its middle, or after, in most places.
     places = (np.linspace(lo, hi, more), np.linspace(lo - width, lo, _ARC) if width > hi - lo else np.zeros(0))
     return np.unique(np.concatenate([scores, *places]))
-
-
-def all_kinks(stack: Stack, widths: Floats, wider: Floats) -> list[Traces]:
-    """All kinks of each group's blurred ROCs, so many times as wide as its own width: those of all groups at once."""
-    scores, bounds = stack.distinct
-    room = _room(scores, wider[:, None] * stack.each(widths, bounds))
-    shape = room.shape
-    t0 = np.concatenate([np.broadcast_to(scores, shape), scores - room])
-    t1 = np.concatenate([scores + room, np.broadcast_to(scores, shape)])
-    trace = np.tile(np.arange(wider.size), 2)[:, None]
-    begins = np.arange(2 * wider.size)[:, None] < wider.size
-    made = []
-    for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        own = slice(first, stop)
-        each = stop - first
-        start = t0[:, own].ravel()
-        place = np.broadcast_to(trace, (trace.size, each)).ravel()
-        order = np.lexsort((-start, place)) if wider.size > 1 else np.argsort(-start, kind="stable")
-        made.append(
-            Traces(
-                start[order],
-                t1[:, own].ravel()[order],
-                np.full(order.size, _HALF),
-                place[order],
-                np.ones(order.size, bool),
-                np.broadcast_to(begins, (trace.size, each)).ravel()[order],
-            )
-        )
-    return made
 
 
 def one_trace(t0: Floats, t1: Floats, p: float = _HALF, *, exact: bool = True) -> Traces:
@@ -216,7 +188,7 @@ def inside_traces(group: Group, family: Family, slope: float, inside: tuple[floa
         if least > (hi - lo) * (1 + 1e-12):
             continue
         for width in np.geomspace(least, hi - lo, _INSIDE_WIDTHS).tolist() if least < hi - lo else [hi - lo]:
-            narrow = width == least and group.score_count <= _FEW_RAMPS
+            narrow = width == least and has_ladder(group)
             t0, t1 = kinks(group.scores if narrow else scores, width)
             within = (t0 >= lo) & (t1 <= hi)
             t0, t1 = np.concatenate([[hi - width], t0[within], [lo]]), np.concatenate([[hi], t1[within], [lo + width]])
