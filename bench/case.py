@@ -1,29 +1,32 @@
-"""One case in a process of its own: set up, warm up, repeat, and print a line of JSON.
+"""One case in a process of its own: set up, then run once for every line that comes in, and answer in a line of JSON.
 
-Usage: python bench/case.py CASE --rows N [--groups G] [--kind float|integer|weighted] [--repeat K]
+Usage: yes | head -n 5 | python bench/case.py CASE [--rows N] [--groups G] [--kind float|integer|weighted]
+                                                   [--options '{"curve": "cubic"}']
+
+The first answer has lazy imports in it. Who measures several cases asks them in turn: they feel the same machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from data import people
+from data import KINDS, ids, people
 
-Case = Callable[[dict[str, np.ndarray]], Callable[[], object]]
+Case = Callable[..., Callable[[], object]]
 CASES: dict[str, Case] = {}
-SLOW = 20.0  # seconds: once is enough
+_KEY = "00" * 32  # of draws by id
 _STATUS = Path("/proc/self/status")
 
 
 def case(make: Case) -> Case:
-    """Register a case: it sets up and returns what is measured."""
+    """Register a case: it takes the people, and options if it has any, sets up, and returns what is measured."""
     CASES[make.__name__] = make
     return make
 
@@ -41,50 +44,85 @@ def argsort(data):
     return lambda: np.argsort(data["score"])
 
 
-@case
-def one_read(data):
-    return data["score"].sum
-
-
 # -- ours --------------------------------------------------------------------------------------------------------------
+
+
+def _joint(data):
+    import evenodds as eo
+
+    return eo.JointDistribution.from_arrays(data["score"], data["group"], data["label"], weight=data["weight"])
 
 
 def _policy(data):
     """Fitted on some of the people, which is enough to have curves to measure."""
     import evenodds as eo
 
-    some = slice(0, 20_000)
-    joint = eo.JointDistribution.from_arrays(data["score"][some], data["group"][some], data["label"][some])
-    return eo.fit(joint, max_slope=2 * np.std(data["score"]) ** -1)
+    some = {name: column if column is None else column[:20_000] for name, column in data.items()}
+    return eo.fit(_joint(some), max_slope=2 * np.std(data["score"]) ** -1)
 
 
 @case
-def fit(data):
-    """From the arrays to the policy with its certificate, at the defaults."""
+def fit(data, **options):
+    """From the arrays to the policy with its certificate."""
     import evenodds as eo
 
-    def run():
-        joint = eo.JointDistribution.from_arrays(data["score"], data["group"], data["label"], weight=data["weight"])
-        return eo.fit(joint)
-
-    return run
+    return lambda: eo.fit(_joint(data), **options)
 
 
 @case
-def solve(data):
-    """The same once the people are sorted."""
+def resolve(_, **options):
+    """A joint distribution that was solved before is solved again."""
     import evenodds as eo
 
-    joint = eo.JointDistribution.from_arrays(data["score"], data["group"], data["label"], weight=data["weight"])
+    joint = eo.datasets.credit_risk()
+    eo.fit(joint)
+    return lambda: eo.fit(joint, **options)
+
+
+@case
+def one_fit(_):
+    """What stability does many times."""
+    import evenodds as eo
+
+    joint = eo.datasets.compas()
     return lambda: eo.fit(joint)
 
 
 @case
-def decide(data):
-    """Odds and draws by position, as CurveOptimizer.predict makes them."""
+def stability(_, **options):
+    import evenodds as eo
+
+    joint = eo.datasets.compas()
+    return lambda: eo.stability(joint, **options)
+
+
+@case
+def draw_by_position(data):
+    """Odds and draws in the order of the rows, as CurveOptimizer.predict makes them."""
     policy = _policy(data)
     rng = np.random.default_rng(0)
     return lambda: rng.random(data["score"].size) < policy.odds(data["score"], codes=data["group"])
+
+
+@case
+def draw_by_id(data):
+    """Draws that depend on who is drawn for, without odds."""
+    import evenodds as eo
+
+    who = ids(data["score"].size)
+    return lambda: eo.draw(who, key=_KEY)
+
+
+@case
+def decide_by_id(data):
+    """Odds, draws by id and decisions of a whole data frame."""
+    import pandas as pd
+
+    import evenodds as eo
+
+    policy = _policy(data)
+    frame = pd.DataFrame({"who": ids(data["score"].size), "score": data["score"], "group": data["group"]})
+    return lambda: eo.decide(policy, frame, score="score", group="group", id="who", key=_KEY)
 
 
 @case
@@ -92,8 +130,7 @@ def audit(data):
     """Every figure with its interval, and 200 draws of a bootstrap, once the people are sorted."""
     import evenodds as eo
 
-    policy = _policy(data)
-    joint = eo.JointDistribution.from_arrays(data["score"], data["group"], data["label"], weight=data["weight"])
+    policy, joint = _policy(data), _joint(data)
     return lambda: eo.audit(policy, joint, bootstrap=200)
 
 
@@ -216,41 +253,32 @@ def _memory(field: str) -> float:
     return int(lines[field].split()[0]) / 1024
 
 
-def measured(run: Callable[[], object], repeat: int) -> dict[str, float]:
-    """Median seconds over the repeats, and the most memory in MB beyond what was there before.
-
-    The first run, with imports, is not counted, unless it takes so long that they do not matter.
-    """
-    start = time.perf_counter()
-    run()
-    first = time.perf_counter() - start
-    if first > SLOW:
-        return {"seconds": first, "fastest": first, "extra_mb": float("nan")}
-    peak = float("nan")
+def measured(run: Callable[[], object]) -> dict[str, float | None]:
+    """Seconds by the clock and of CPU (of all threads), and the most memory in MB beyond what was there before."""
+    before = None
     if _STATUS.exists():
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
         before = _memory("VmRSS")
-    seconds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = run()
-        seconds.append(time.perf_counter() - start)
-        del result
-    if _STATUS.exists():
-        peak = _memory("VmHWM") - before
-    return {"seconds": statistics.median(seconds), "fastest": min(seconds), "extra_mb": round(peak, 1)}
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = run()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    peak = None if before is None else _memory("VmHWM") - before
+    del result
+    return {"wall": wall, "cpu": cpu, "extra_mb": peak}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=CASES)
-    parser.add_argument("--rows", type=int, required=True)
+    parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--groups", type=int, default=4)
-    parser.add_argument("--kind", default="float", choices=["float", "integer", "weighted"])
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--kind", default="float", choices=KINDS)
+    parser.add_argument("--options", type=json.loads, default={}, help="of the fit, as JSON")
     given = parser.parse_args()
     data = people(given.rows, groups=given.groups, kind=given.kind)
-    print(json.dumps(measured(CASES[given.case](data), given.repeat)))
+    run = CASES[given.case](data, **given.options)
+    for _ in sys.stdin:
+        print(json.dumps(measured(run)), flush=True)
 
 
 if __name__ == "__main__":

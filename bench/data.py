@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+KINDS = ("float", "integer", "weighted")
 
-def people(rows: int, *, groups: int = 4, kind: str = "float") -> dict[str, np.ndarray]:
+
+def people(rows: int, *, groups: int = 4, kind: str = "float") -> dict[str, np.ndarray | None]:
     """Scores, group codes, labels and weights.
 
     "float": all scores distinct; "integer": 0 to 100; "weighted": float scores with weights.
@@ -22,3 +24,8 @@ def people(rows: int, *, groups: int = 4, kind: str = "float") -> dict[str, np.n
         score = np.clip(np.round(50 + 12 * score), 0, 100)
     weight = rng.uniform(0.5, 2.0, rows) if kind == "weighted" else None
     return {"score": score, "group": group, "label": label.astype(np.int64), "weight": weight}
+
+
+def ids(rows: int) -> list[str]:
+    """Who each row is, as text."""
+    return [f"person-{row}" for row in range(rows)]

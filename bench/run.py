@@ -1,8 +1,9 @@
-"""Measure evenodds beside its peers and beside the limits of the machine, each case in a fresh process.
+"""Measure evenodds beside its peers and beside the limits of the machine, each case in a process of its own.
 
-Usage: python bench/run.py [--full]
+Usage: python bench/run.py [--full] [--part PART]... [--most ROWS] [--limit SECONDS] [--results FILE]
 
-Writes bench/results.json, and prints a table with the ratios that matter.
+Writes bench/results.json, and prints the tables of docs/performance.md. Parts that are named replace those that the
+file has, and leave its others.
 """
 
 from __future__ import annotations
@@ -14,100 +15,13 @@ import platform
 import subprocess
 import sys
 import time
-import venv
-from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = Path(__file__).parent
-ENVIRONMENTS = HERE / ".environments"
-PEERS = {"fairlearn": ["fairlearn"], "error_parity": ["error-parity", "ecos"]}
-LARGE = 1_000_000
-OWN_APPLY = (
-    "odds_by_codes",
-    "odds_by_group",
-    "apply_pandas_integers",
-    "apply_pandas_categories",
-    "apply_polars_integers",
-    "apply_polars_categories",
-)
+from job import compared
+from page import RESULTS, tables
+from plan import plan
 
-
-@dataclass(frozen=True)
-class Job:
-    """One case at one size."""
-
-    case: str
-    rows: int
-    kind: str = "float"
-    groups: int = 4
-    result: dict[str, float] = field(default_factory=dict, compare=False, hash=False)
-
-    @property
-    def peer(self) -> str | None:
-        """Whose environment it needs."""
-        return next((peer for peer in PEERS if self.case.startswith(peer)), None)
-
-    def run(self) -> Job:
-        repeat = 3 if self.rows >= LARGE else 7
-        options = ["--rows", str(self.rows), "--kind", self.kind, "--groups", str(self.groups)]
-        command = [str(_python(self.peer)), str(HERE / "case.py"), self.case, *options, "--repeat", str(repeat)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE)
-        if done.returncode:
-            last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-            sys.exit(f"{self.case} failed: {last[0]}")
-        return Job(self.case, self.rows, self.kind, self.groups, json.loads(done.stdout))
-
-
-def _python(peer: str | None) -> Path:
-    """The interpreter that has evenodds, or one that has the peer: made when it is first needed."""
-    if peer is None:
-        return Path(sys.executable)
-    home = ENVIRONMENTS / peer
-    python = home / "bin" / "python"
-    if not (home / "ready").exists():
-        print(f"setting up {peer} ...", file=sys.stderr)
-        venv.create(home, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[peer]], check=True)
-        (home / "ready").touch()
-    return python
-
-
-def plan(*, full: bool) -> list[Job]:
-    """Every case of a run: limits, ours, peers, at every size and of every kind."""
-    jobs = []
-    for rows in [100_000, 1_000_000] + [10_000_000] * full:
-        for kind in ("float", "integer", "weighted"):
-            jobs += [Job(case, rows, kind) for case in ("sort", "argsort", "one_read", "fit", "solve")]
-            if kind != "weighted":  # fairlearn takes no weights into account
-                jobs += [Job(case, rows, kind) for case in ("error_parity_fit", "fairlearn_fit")]
-        jobs += [Job(case, rows) for case in (*OWN_APPLY, "decide", "error_parity_odds", "fairlearn_odds", "audit")]
-    return jobs + [Job(case, 1_000_000, groups=groups) for groups in (2, 8, 50) for case in ("sort", "fit")]
-
-
-def compared(job: Job, done: list[Job]) -> dict[str, float]:
-    """How a case of ours compares, as ratios: with the limits, and how many times as long the peers take."""
-    others = {
-        j.case: j.result["seconds"] for j in done if (j.rows, j.kind, j.groups) == (job.rows, job.kind, job.groups)
-    }
-    use = "fit" if job.case == "fit" else "odds" if job.case in (*OWN_APPLY, "decide") else None
-    if use is None:
-        return {}
-    own = job.result["seconds"]
-    limits = {limit: own / others[limit] for limit in ("sort", "argsort") if use == "fit" and limit in others}
-    return limits | {peer: others[f"{peer}_{use}"] / own for peer in PEERS if f"{peer}_{use}" in others}
-
-
-def table(done: list[Job]) -> str:
-    """Rows of a table in Markdown: seconds, memory, and ratios."""
-    heads = ["case", "rows", "scores", "groups", "seconds", "extra MB", "of sort", "of argsort", *PEERS]
-    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
-    for job in done:
-        ratios = compared(job, done)
-        shown = [f"{ratios[k]:.1f} x" if k in ratios else "" for k in ("sort", "argsort", *PEERS)]
-        cells = [job.case, f"{job.rows:.0e}", job.kind, str(job.groups)]
-        cells += [f"{job.result['seconds']:.4f}", f"{job.result['extra_mb']:.0f}", *shown]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+IMPORT = "import"
 
 
 def import_times() -> dict[str, float]:
@@ -124,23 +38,34 @@ def import_times() -> dict[str, float]:
 
 
 def main() -> None:
+    every = [*plan(full=True), IMPORT]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="1e7 rows too")
+    parser.add_argument("--full", action="store_true", help="the largest sizes too, and what takes long")
+    parser.add_argument("--part", action="append", choices=every, help="this part alone; may be given several times")
+    parser.add_argument("--most", type=int, default=10_000_000, help="cut larger sizes to this many rows")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds after which a single run is given up")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where to write what was measured")
     given = parser.parse_args()
-    jobs = plan(full=given.full)
-    done = []
-    for number, job in enumerate(jobs, 1):
-        print(f"{number}/{len(jobs)} {job.case} {job.rows:.0e} {job.kind}", file=sys.stderr)
-        done.append(job.run())
+    parts = plan(full=given.full, most=given.most)
+    wanted = given.part or [*parts, IMPORT]
+    if missing := set(wanted) - {*parts, IMPORT}:
+        parser.error(f"--part {missing.pop()} takes long: it needs --full")
+    kept = json.loads(given.results.read_text()) if given.part and given.results.exists() else {}
     machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
-    records = [
-        {"case": j.case, "rows": j.rows, "kind": j.kind, "groups": j.groups, **j.result, "ratios": compared(j, done)}
-        for j in done
-    ]
-    results = {"machine": machine, "imports": import_times(), "results": records}
-    (HERE / "results.json").write_text(json.dumps(results, indent=1).replace("NaN", "null") + "\n")
-    print(table(done))
-    print("\nimport:", ", ".join(f"{name} {seconds:.3f} s" for name, seconds in results["imports"].items()))
+    found = {"machine": machine, "imports": kept.get("imports"), "parts": kept.get("parts", {})}
+    for part in wanted:
+        if part == IMPORT:
+            found["imports"] = import_times()
+            continue
+        records = []
+        for number, jobs in enumerate(parts[part], 1):
+            size = f", {jobs[-1].rows:,} rows" if jobs[-1].rows else ""
+            print(f"{part} {number}/{len(parts[part])}: {len(jobs)} cases{size}", file=sys.stderr)
+            records.append(compared(jobs, limit=given.limit))
+        found["parts"][part] = records
+        given.results.write_text(json.dumps(found, indent=1) + "\n")
+    given.results.write_text(json.dumps(found, indent=1) + "\n")
+    print(tables(found))
 
 
 if __name__ == "__main__":
