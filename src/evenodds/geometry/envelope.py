@@ -13,6 +13,7 @@ __all__ = ["Polyline", "best_below"]
 
 Polyline = tuple[Floats, Floats]
 _BESIDE = 1e-9
+_AT_ONCE = 8  # polylines that are looked at together
 
 
 def best_below(
@@ -42,6 +43,22 @@ def best_below(
     >>> round(x, 6), round(y, 6)
     (0.375, 0.84375)
     """
+    some = list(range(min(len(polylines), _AT_ONCE)))
+    while True:
+        point = _best_below([polylines[i] for i in some], score, nearest)
+        if len(some) == len(polylines):
+            return point
+        # Of many polylines only a few are the lowest near the best point: the others need not be looked at.
+        tops = [float(height(*line, point[0])) for line in polylines]
+        lowest = int(np.argmin(tops))
+        if lowest in some or tops[lowest] >= point[1]:
+            return point
+        some.append(lowest)
+
+
+def _best_below(
+    polylines: Sequence[Polyline], score: Callable[[Floats, Floats], Floats], nearest: tuple[float, float] | None
+) -> tuple[float, float]:
     grid = np.unique(np.concatenate([np.array([0.0, 1.0]), *(x for x, _ in polylines)]))
     heights = np.array([height(x, y, grid) for x, y in polylines])
     best = int(np.argmax(score(grid, heights.min(axis=0))))

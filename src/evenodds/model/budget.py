@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -21,21 +21,24 @@ from evenodds.model.roc import Point
 from evenodds.model.target import best_below_lines, best_points
 from evenodds.model.traces import Gentler, has_ladder, least_width
 
-__all__ = ["Bounds", "Chosen", "best_under", "least_slope"]
+__all__ = ["POOLED", "Bounds", "Chosen", "best_under", "least_slope"]
 
 SMALL_TABLE = 5000
 """Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
 _FLAT = 1e-6  # a slope that changes the odds by less than this over the whole score range is none
 _ROUGH = 1e-2  # how well the first search knows a slope
-_FEW = 400  # scores of a group that are looked at at once
 _SPARE = 1e-12  # a gain this little above what is needed is what is needed
-_SETTLED = 0.01  # a closer look that closes less than this share of the gap is the last
+_SETTLED = 1e-9  # a closer look that closes less of the gap than this is the last
 _LOOKS = 2  # times that a sparse reach is looked at more closely
 _START = 10.0  # of the score range by the width that is looked at first
 _FACTOR = 4.0  # between widths that are looked at first
+_BEYOND = 1.1  # how far beyond where the root seems to be, to have it in a bracket
 _ROUNDS = 6  # times that gentler curves may stick out which did not before
+_AMPLE, _CLOSE = 4.0, 1e-3  # a group that reaches this far beyond a point does not bind it
 _NOTHING = 1.0  # what is missed where nothing is in reach: as much as there is to gain
 _PRECISE = 1e-10  # a linear program's own precision
+POOLED = "pooled ROC"
+"""By what most bounds are proven."""
 
 Inside = tuple[float, float] | None
 
@@ -46,7 +49,12 @@ class Chosen:
 
     slope: float
     points: Sequence[Point]
-    reaches: Sequence[Reach] | None = None
+    reaches: Sequence[Reach | None] | None = None
+
+    @property
+    def known_reaches(self) -> list[Reach]:
+        """The reach of each group that was looked at."""
+        return [reach for reach in self.reaches or () if reach is not None]
 
 
 def best_under(
@@ -113,52 +121,63 @@ def least_slope(
     excess = _Excess(joint, family, objective, constraint, best, loss, inside)
     width, rate = (hi - lo) / _START, 0.0
     if excess.has_rough:
-        bracket = _bracketed(excess.roughly, width, width, ends)
+        bracket = _bracketed(excess.roughly, width, excess.from_nothing, ends)
         if bracket is None:
             return None
         wide, narrow = bracketed_root(excess.roughly, *bracket, _ROUGH * bracket[1][0])
         width = narrow
         rate = (excess.roughly(wide) - excess.roughly(narrow)) / (wide - narrow) if wide > narrow else 0.0
-    for _ in range(_ROUNDS):
+    while True:
         # Closely, from where the rough answer says that the root is, and a little beyond to have it in a bracket.
-        off = abs(excess.closely(width))
-        step = max(1.25 * off / rate, 1e-12 * width) if rate > 0 else width
+        step = partial(_by_rate, rate) if rate > 0 else excess.from_nothing
         bracket = _bracketed(excess.closely, width, step, (narrowest / _FACTOR, ends[1]), excess.enough)
         if bracket is None:
             return None
         (wide, high), (narrow, low) = bracket
         rate = (high - low) / (wide - narrow) if wide > narrow else 0.0
         _, width = bracketed_root(excess.closely, *bracket, 1e-10 * narrow, enough=excess.enough)
-        if not excess.with_ladder(width):
-            break
-    return excess.chosen[width]
+        if excess.is_settled(width):
+            return excess.chosen[width]
+
+
+Step = Callable[[float, float], float]
+
+
+def _by_rate(rate: float, width: float, value: float) -> float:
+    return max(abs(value) / rate, 1e-12 * width)
 
 
 def _bracketed(
-    excess: Callable[[float], float], width: float, step: float, ends: tuple[float, float], enough: float = 0.0
+    excess: Callable[[float], float], width: float, step: Step, ends: tuple[float, float], enough: float = 0.0
 ) -> tuple[tuple[float, float], tuple[float, float]] | None:
     """A width at which too much is lost and one at which not, with what is lost in excess; None if all lose too much.
 
-    From a first width they are looked for by ever larger steps. The first width is the second too where the loss is
-    just what is allowed, and so is the widest of all if it does not lose too much.
+    `step` guesses how far the root is from a width with some excess; each time it was wrong a guess is taken for half
+    of that. The first width is the second too where the loss is just what is allowed, and so is the widest of all if
+    it does not lose too much.
     """
     value = excess(width)
-    first = value > 0
+    first, more = value > 0, _BEYOND
     while True:
         known = width, value
         if value <= 0 and (value >= -enough or width >= ends[1]):
             return known, known
         if first and width < ends[0]:
             return None
-        width = max(width - step, width / _FACTOR) if first else min(width + step, width * _FACTOR, ends[1])
+        by = more * step(width, value)
+        width = max(width - by, width / _FACTOR) if first else min(width + by, width * _FACTOR, ends[1])
         value = excess(width)
-        step *= _FACTOR
+        more *= 2
         if (value > 0) != first:
             return (known, (width, value)) if first else ((width, value), known)
 
 
 class _Excess:
-    """How much more than allowed curves of a width lose, as a difference of square roots: they are almost straight."""
+    """How much more than allowed curves of a width lose, as a difference of square roots: they are almost straight.
+
+    Where all groups share a point, those that reach far beyond it need not be looked at while the width is searched
+    for; when it is found, all are.
+    """
 
     def __init__(
         self,
@@ -170,33 +189,69 @@ class _Excess:
         loss: float,
         inside: Inside,
     ) -> None:
+        self._joint, self._some = joint, joint
         self._best, self._loss, self._objective = best, loss, objective
-        self._under = partial(best_under, joint, family, objective=objective, constraint=constraint, inside=inside)
+        self._under = partial(best_under, family=family, objective=objective, constraint=constraint, inside=inside)
         self._unit = float(family.unit_slope(0.5)) if family.has_path else 1.0
-        self._groups = joint.members
         self._family = family
+        self._may_leave_out = constraint.one_point and family.has_path and inside is None
         self._rough: dict[float, float] = {}
         self._close: dict[float, float] = {}
         self.chosen: dict[float, Chosen] = {}
         # Gentler curves that were seen to stick out; none do where scores are many, or thresholds bound.
-        may = family.has_path and inside is None and any(has_ladder(group) for group in joint.members)
-        self._gentler = [Gentler.none() for _ in joint.members] if may else None
+        self._has_ladder = family.has_path and inside is None and any(has_ladder(group) for group in joint.members)
+        self._gentler = {group.key: Gentler.none() for group in joint.members}
+        self._rounds = _ROUNDS
         self.has_rough = family.has_path and not (
-            inside is None and family.is_straight and max(group.score_count for group in joint.members) <= _FEW
+            inside is None and family.is_straight and all(has_ladder(group) for group in joint.members)
         )
         """Whether it is worth while to look roughly first."""
         self.enough = float(np.sqrt(loss) - np.sqrt(max(loss - _SPARE, 0.0)))
         """A loss that is less than allowed by no more is as much as is allowed."""
 
-    def _of(self, points: Sequence[Point]) -> float:
-        return float(np.sqrt(max(self._best - self._objective.gain(points), 0.0)) - np.sqrt(self._loss))
+    def _gain(self, chosen: Chosen) -> float:
+        if self._may_leave_out:
+            point = chosen.points[0]
+            return float(self._objective.common_gain(np.array(point.fpr), np.array(point.tpr)))
+        return self._objective.gain(chosen.points)
+
+    def _of(self, chosen: Chosen) -> float:
+        return float(np.sqrt(max(self._best - self._gain(chosen), 0.0)) - np.sqrt(self._loss))
+
+    def _look(self, width: float, *, roughly: bool = False, near: Chosen | None = None) -> Chosen:
+        """At the groups that matter, and the gentler curves that were seen to stick out."""
+        gentler = [self._gentler[group.key] for group in self._some.members] if self._has_ladder else None
+        slope = self._unit / width
+        chosen = self._under(self._some, slope=slope, roughly=roughly, near=self._at(near), gentler=gentler)
+        if self._may_leave_out and self._rounds:
+            self._leave_out(chosen)
+        return chosen
+
+    def _at(self, near: Chosen | None) -> Chosen | None:
+        """For as many groups as are looked at now."""
+        if near is None or not self._may_leave_out:
+            return near
+        return replace(near, points=[near.points[0]] * len(self._some.members))
+
+    def _leave_out(self, chosen: Chosen) -> None:
+        """The groups that reach far beyond the point, compared with how far this is from the one that is looked for."""
+        off = _AMPLE * abs(self._best - self._gain(chosen) - self._loss) + _CLOSE
+        bind = [reach.shortfall(chosen.points[0]) >= -off for reach in chosen.known_reaches]
+        if any(bind) and not all(bind):
+            self._some = self._among([group for group, does in zip(self._some.members, bind, strict=True) if does])
+
+    def _among(self, groups: Sequence[Group]) -> JointDistribution:
+        return replace(self._joint, members=tuple(groups))
+
+    def from_nothing(self, width: float, value: float) -> float:
+        """How far the root is from a width with some excess, if the loss grew with its square from nothing on."""
+        return abs(value) * width / max(value + float(np.sqrt(self._loss)), np.finfo(float).tiny)
 
     def roughly(self, width: float) -> float:
         """Roughly, for a first search."""
         if width not in self._rough:
             try:
-                none = self._gentler
-                self._rough[width] = self._of(self._under(self._unit / width, roughly=True, gentler=none).points)
+                self._rough[width] = self._of(self._look(width, roughly=True))
             except SolverError:  # the groups have no point in common
                 self._rough[width] = _NOTHING
         return self._rough[width]
@@ -206,26 +261,49 @@ class _Excess:
         if width not in self._close:
             near = list(self.chosen.values())[-1] if self.chosen else None
             try:
-                self.chosen[width] = self._under(self._unit / width, near=near, gentler=self._gentler)
+                self.chosen[width] = self._look(width, near=near)
             except SolverError:
                 self._close[width] = _NOTHING
             else:
-                self._close[width] = self._of(self.chosen[width].points)
+                self._close[width] = self._of(self.chosen[width])
         return self._close[width]
 
-    def with_ladder(self, width: float) -> bool:
-        """Look at all gentler curves too; whether some of them stick out, so that a wider curve may do."""
-        if self._gentler is None:
+    def is_settled(self, width: float) -> bool:
+        """Look at all groups, and at all gentler curves; whether these do not matter, so that the width is the one."""
+        before, slope = self.chosen[width], self._unit / width
+        every = self._under(self._some, slope=slope, near=self._at(before)) if self._has_ladder else before
+        self._close, self.chosen = {width: self._of(every)}, {width: every}
+        reaches = {reach.group.key: reach for reach in every.known_reaches}
+        if self._has_ladder and self._gain(every) > self._gain(before) + _SPARE and self._rounds:
+            self._gentler |= {
+                key: reach.gentler(least_width(reach.group, self._family, slope)) for key, reach in reaches.items()
+            }
+            self._rounds -= 1
             return False
-        before = self.chosen[width]
-        every = self._under(self._unit / width, near=before)
-        self.chosen = {width: every}
-        self._close = {width: self._of(every.points)}
-        if self._objective.gain(every.points) <= self._objective.gain(before.points) + _SPARE or every.reaches is None:
+        if not self._may_leave_out:
+            return True
+        members = self._joint.members
+        point = every.points[0]
+        binding = self._short_of([group for group in members if group.key not in reaches], point, slope)
+        if binding:
+            self._some = self._among([*self._some.members, *binding])
+            self._rounds = max(self._rounds - 1, 0)
+            self._close, self.chosen = {}, {}
             return False
-        widths = [least_width(group, self._family, self._unit / width) for group in self._groups]
-        self._gentler = [reach.gentler(own) for reach, own in zip(every.reaches, widths, strict=True)]
+        self.chosen = {width: Chosen(slope, [point] * len(members), [reaches.get(group.key) for group in members])}
         return True
+
+    def _short_of(self, groups: Sequence[Group], point: Point, slope: float) -> list[Group]:
+        """The groups that do not reach a point: looked at roughly, which is often enough, and then closely."""
+        for roughly in (True, False) if groups else ():
+            some = self._among(groups)
+            reaches = reaches_of(groups, some.stack, self._family, slope, roughly=roughly)
+            if not roughly:
+                reaches = refined(reaches, some.stack, [point] * len(groups))
+            groups = [reach.group for reach in reaches if reach.shortfall(point) > 0]
+            if not groups:
+                break
+        return list(groups)
 
 
 def _narrowest(group: Group, family: Family) -> float:
@@ -237,8 +315,8 @@ def _narrowest(group: Group, family: Family) -> float:
 class Bounds:
     """What no rising curves within a slope budget can exceed, or fall below.
 
-    The pooled ROC proves bounds in O(n). Where these leave a gap and the scores are few, linear programs prove the
-    tightest there are.
+    The pooled ROC proves bounds in O(n). Where these leave a gap, a search in it proves more, and where the scores are
+    few linear programs prove the tightest there are.
     """
 
     joint: JointDistribution
@@ -252,14 +330,16 @@ class Bounds:
 
     def pooled(self) -> tuple[float, list[float]]:
         """A bound on the gain, and for each group one on the slope of every rising curve through its point."""
-        gain = _pooled_gain(self.joint, self.slope, self.objective, self.constraint, self.gain)
-        slopes = self.joint.pooled.slope_bounds(self.points, self.slopes)
-        return max(gain, self.gain), [min(pair) for pair in zip(slopes, self.slopes, strict=True)]
+        return self._pooled_gain(0), self.joint.pooled.slope_bounds(self.points, self.slopes)
 
     def can_be_tightened(self, gain: float, slopes: Sequence[float]) -> bool:
-        """Whether linear programs are quick enough, and may prove more than this."""
-        few = sum(member.score_count for member in self.joint.members) <= SMALL_TABLE
-        return few and (self._leaves_a_gap(gain) or any(map(self._is_loose, slopes, self.slopes)))
+        """Whether more may be proven than this."""
+        return self._leaves_a_gap(gain) or any(map(self._is_loose, slopes, self.slopes))
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether linear programs are quick enough."""
+        return sum(member.score_count for member in self.joint.members) <= SMALL_TABLE
 
     def _leaves_a_gap(self, gain: float) -> bool:
         return gain > self.gain + 1e-9 and bool(np.isfinite(self.slope))  # the program's own precision
@@ -268,42 +348,42 @@ class Bounds:
     def _is_loose(bound: float, achieved: float) -> bool:
         return not achieved <= bound * (1 + 1e-9)
 
-    def tightest_gain(self, bound: float) -> float | None:
-        """The best gain itself, where the bound leaves a gap and a program closes some of it."""
-        if not self._leaves_a_gap(bound):
-            return None
-        steps = [steps_of(member, self.slope) for member in self.joint.members]
-        with suppress(SolverError):  # scores or weights that differ by many powers of ten; the pooled ROC will do
-            best = self.objective.gain(best_mixed(self.joint, steps, self.objective, self.constraint)) + _PRECISE
-            return max(best, self.gain) if best < bound else None
-        return None
+    def _pooled_gain(self, looks: int) -> float:
+        """What curves below the pooled ROCs gain at most; sparse bounds are drawn closer around the best points."""
+        lines = self.joint.pooled.upper_bounds(self.slope)
+        before = np.inf
+        for look in range(looks + 1):
+            points = best_below_lines(self.joint, [line.polyline for line in lines], self.objective, self.constraint)
+            bound = self.objective.gain(points)
+            if look == looks or before - bound <= _SETTLED or all(line.is_exact for line in lines):
+                break
+            before = bound
+            lines = self.joint.pooled.closer(lines, points)
+        return max(bound, self.gain)
+
+    def tightest_gain(self, bound: float) -> tuple[float, str]:
+        """The lowest bound on the gain that is known, and how it was proven: by the pooled ROC or a linear program."""
+        if self._leaves_a_gap(bound):
+            bound = min(bound, self._pooled_gain(_LOOKS))
+        if self._leaves_a_gap(bound) and self._is_small:
+            steps = [steps_of(member, self.slope) for member in self.joint.members]
+            with suppress(SolverError):  # scores or weights that differ by many powers of ten; the pooled ROC will do
+                best = self.objective.gain(best_mixed(self.joint, steps, self.objective, self.constraint)) + _PRECISE
+                if best < bound:
+                    return max(best, self.gain), "linear program"
+        return bound, POOLED
 
     def tightest_slopes(self, bounds: Sequence[float]) -> list[float]:
         """The least slopes of all rising curves through the points, where the bounds leave a gap."""
-        every = zip(self.joint.members, self.points, self.slopes, bounds, strict=True)
-        return [_tightest(*one) if self._is_loose(one[3], one[2]) else one[3] for one in every]
+        return [self._tightest(i, bound) for i, bound in enumerate(bounds)]
 
-
-def _tightest(group: Group, point: Point, achieved: float, bound: float) -> float:
-    with suppress(SolverError):  # as above
-        about = achieved if 0 < achieved < np.inf else None
-        bound = max(bound, gentlest_steps(group, point, at_least=bound, about=about)[1])
-    return min(bound, achieved)
-
-
-def _pooled_gain(
-    joint: JointDistribution, slope: float, objective: Objective, constraint: Constraint, achieved: float
-) -> float:
-    """What curves below the pooled ROCs gain at most; sparse bounds are drawn closer around the best points."""
-    lines = joint.pooled.upper_bounds(slope)
-    before = np.inf
-    for look in range(_LOOKS + 1):
-        points = best_below_lines(joint, [line.polyline for line in lines], objective, constraint)
-        bound = objective.gain(points)
-        # Where the gap has other reasons than how closely the bound is drawn, it will not close.
-        settled = before - bound <= _SETTLED * (bound - achieved)
-        if bound <= achieved or settled or look == _LOOKS or all(line.is_exact for line in lines):
-            break
-        before = bound
-        lines = joint.pooled.closer(lines, points)
-    return bound
+    def _tightest(self, which: int, bound: float) -> float:
+        point, achieved = self.points[which], self.slopes[which]
+        if bound == 0 and self._is_loose(bound, achieved):
+            bound = self.joint.pooled.searched_bound(which, point, achieved)
+        if self._is_small and self._is_loose(bound, achieved):
+            with suppress(SolverError):  # scores or weights that differ by many powers of ten
+                about = achieved if 0 < achieved < np.inf else None
+                group = self.joint.members[which]
+                bound = max(bound, gentlest_steps(group, point, at_least=bound, about=about)[1])
+        return min(bound, achieved)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class _Bound(Generic[T]):
-    """A field that the pooled ROC fills in at once, and a linear program more tightly when it is first looked at."""
+    """A field that the pooled ROC fills in at once, and a search or a program more tightly when it is looked at."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"_{name}"
@@ -40,8 +40,8 @@ class Certificate:
     """What was asked of a policy, what its final curves do on the fitting data, and how far that is from the best.
 
     Everything here is about the data that the policy was fitted on; on other people rates differ by chance. Bounds come
-    from the pooled ROC. Where that leaves a gap and the scores are few, a linear program proves the tightest there are;
-    it is solved when a bound is first looked at, so that a fit need not wait for it.
+    from the pooled ROC. Where that leaves a gap more is proven by a search in it, and if the scores are few by a linear
+    program; that is done when a bound is first looked at, so that a fit need not wait for it.
     """
 
     constraints: str

@@ -142,8 +142,8 @@ def _least(
         for i, half in list(halves.items()):
             if _is_least(search, i, half):
                 chosen[i] = halves.pop(i)
-            else:  # only curves that are no steeper than the one at p = 1/2 matter
-                limits[i] = half.lipschitz[0] * (1 + TIE)
+            else:  # only curves that are gentler than the one at p = 1/2 matter
+                limits[i] = half.lipschitz[0] * (1 - TIE)
         left = [i for i in left if chosen[i] is None]
     if not left:
         return chosen

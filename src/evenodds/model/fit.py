@@ -12,7 +12,7 @@ import numpy as np
 from evenodds.errors import EvenoddsWarning, UnreachableError
 from evenodds.geometry.program import SolverError
 from evenodds.geometry.stack import Stack
-from evenodds.model.budget import Bounds, Chosen, best_under, least_slope
+from evenodds.model.budget import POOLED, Bounds, Chosen, best_under, least_slope
 from evenodds.model.certificate import Certificate
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import Curve
@@ -224,7 +224,7 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
         if path is not None:
             curves.append(path.curve(0))
             continue
-        reach = chosen.reaches[i] if chosen.reaches is not None else reach_of(member, family, slope)
+        reach = (chosen.reaches[i] if chosen.reaches is not None else None) or reach_of(member, family, slope)
         if inside is not None and reach.rising:
             reach = reaches_inside([member], Stack([member.by_label]), family, slope, inside)[0]
         point = chosen.points[i]
@@ -244,7 +244,10 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
         # The point came from another program and may be outside by that one's tolerance: a hair nearer the diagonal.
         middle = (point.fpr + point.tpr) / 2
         nearer = Point(*(rate + 1e-9 * (middle - rate) for rate in (point.fpr, point.tpr)))
-        odds, _ = gentlest_steps(member, nearer)
+        try:
+            odds, _ = gentlest_steps(member, nearer)
+        except SolverError:  # scores or weights that differ by more powers of ten than the program can tell apart
+            return None
     # Odds are known to the program's precision; over a narrow gap that alone may be steeper than allowed.
     steps = np.minimum(np.diff(odds), slope * np.diff(member.scores))
     gentle = np.clip(odds[0] + np.append(0.0, np.cumsum(steps)), 0.0, 1.0)
@@ -256,7 +259,7 @@ def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float
 def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:
     """What to say of a group that does not reach its point within the slope budget."""
     member, point = joint.members[which], chosen.points[which]
-    least = joint.pooled.slope_bounds(chosen.points, [np.inf] * len(joint.members))[which]
+    least = joint.pooled.searched_bound(which, point, np.inf)
     return (
         f"Group {member.key!r} was not found to reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
         f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}; no rising "
@@ -320,7 +323,7 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         objective_bound=goal.reported(gain_bound),
         unlimited=goal.reported(solved.unlimited),
         smaller_is_better=goal.smaller_is_better,
-        bound_by="pooled ROC",
+        bound_by=POOLED,
         resolution=joint.resolution,
         people=tuple(map(joint.figures_of, joint.members)),
         criterion=request.criterion,
@@ -334,11 +337,9 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         return certificate
 
     def tighter() -> dict[str, Any]:
-        best = bounds.tightest_gain(gain_bound)
-        proven: dict[str, Any] = {"slope_bounds": tuple(bounds.tightest_slopes(slope_bounds))}
-        return (
-            proven if best is None else proven | {"objective_bound": goal.reported(best), "bound_by": "linear program"}
-        )
+        best, bound_by = bounds.tightest_gain(gain_bound)
+        slopes = tuple(bounds.tightest_slopes(slope_bounds))
+        return {"objective_bound": goal.reported(best), "bound_by": bound_by, "slope_bounds": slopes}
 
     return certificate.tightened_by(tighter)
 

@@ -73,13 +73,17 @@ def gentlest_mix(
     if widest.shortfall(point) > held:
         return None
     slope, found = _first_that_holds(reaches, widest, point, steepest, _least_slope(alone, family, point))
-    candidates = _mixes(alone, found, point, inside)
+    candidates = _mixes(found, point)
+    if single := _neighbours_as_one(alone, found, point, inside):
+        candidates += _rated(family, [single])
     if np.isfinite(slope):
         for steeper in reaches(slope * _STEP ** np.arange(1, _BEYOND)):
             if steeper.shortfall(point) <= _HELD:
-                candidates += _mixes(alone, steeper, point, inside)
+                # Slopes of straight parts add up to just what they are said to; arcs may be steepest at other places.
+                known = [steepness for steepness, _ in candidates] if family.is_straight else []
+                candidates += _mixes(steeper, point, min(known, default=np.inf))
     candidates.sort(key=lambda one: one[0])
-    curves = [_curve(family, parts, orientation) for _, parts in candidates[:_TRIED]]
+    curves = [_curve(family, parts, orientation) for _, parts in candidates[: 1 if family.is_straight else _TRIED]]
     curves = [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
     if not curves and abs(short) <= held:
         # Borders that are almost upright leave no room for a root: the edge beside the point is near enough.
@@ -101,10 +105,14 @@ def _reaches(
     return refined(reaches_of(many, stack, family, budgets), stack, [point] * len(many))
 
 
-def _mixes(alone: JointDistribution, reach: Reach, point: Point, inside: Inside) -> list[tuple[float, Parts]]:
+def _mixes(reach: Reach, point: Point, steepest: float = np.inf) -> list[tuple[float, Parts]]:
     """Mixes of curves of a reach that meet the point, and how steep they are at most."""
-    parts = [_on_border(reach, point), _neighbours_as_one(alone, reach, point, inside), *_crossings(reach, point)]
-    return [(_steepness(reach.family, one), one) for one in parts if one is not None]
+    border = _on_border(reach, point)
+    return _rated(reach.family, [*([border] if border else []), *_crossings(reach, point, steepest)])
+
+
+def _rated(family: Family, mixes: Iterable[Parts]) -> list[tuple[float, Parts]]:
+    return [(_steepness(family, parts), parts) for parts in mixes]
 
 
 def _steepness(family: Family, parts: Parts) -> float:
@@ -159,6 +167,8 @@ def _first_that_holds(
         below = float(between[i - 1]) if i else below
         if i < len(holds):
             slope, found = float(between[i]), seen[i]
+        elif found.shortfall(point) >= -ON_CURVE:
+            break  # on its border already
     return slope, found
 
 
@@ -180,7 +190,7 @@ def _neighbours_as_one(alone: JointDistribution, reach: Reach, point: Point, ins
     return (1.0, one), (0.0, one)
 
 
-def _crossings(reach: Reach, point: Point) -> list[Parts]:
+def _crossings(reach: Reach, point: Point, steepest: float = np.inf) -> list[Parts]:
     """Mixes of a vertex of the reach with a curve on the other side of the point, the gentlest first.
 
     The line from a vertex through the point crosses the blurred ROC beyond it. Which crossing makes the gentlest mix is
@@ -199,15 +209,17 @@ def _crossings(reach: Reach, point: Point) -> list[Parts]:
     share = np.where(gap != 0, side[i, k] / np.where(gap != 0, gap, 1.0), 0.0)
     there = other[:, k] + share * (other[:, k + 1] - other[:, k])
     beyond = (one[:, i] * there).sum(axis=0) < 0
-    i, k, there = i[beyond], k[beyond], there[:, beyond]
+    i, k, share, there = i[beyond], k[beyond], share[beyond], there[:, beyond]
     near, far = np.hypot(*one[:, i]), np.hypot(*there)
     part = near / (near + far)
     own = vertices[i]
-    apart = np.maximum(traces.t0[own], traces.t0[k + 1]) >= np.minimum(traces.t1[own], traces.t1[k])
+    t0, t1 = (t[k] + share * (t[k + 1] - t[k]) for t in (traces.t0, traces.t1))
+    apart = np.maximum(traces.t0[own], t0) >= np.minimum(traces.t1[own], t1)
     both = (1 - part) * slopes[own], part * slopes[k]
     steep = np.where(apart, np.maximum(*both), both[0] + both[1])
     best = np.argsort(steep, kind="stable")[:_TRIED]
-    return _crossed(reach, at, own[best], k[best], share[beyond][best])
+    best = best[steep[best] < steepest]
+    return _crossed(reach, at, own[best], k[best], share[best])
 
 
 def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp], guess: Floats) -> list[Parts]:

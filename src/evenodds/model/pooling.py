@@ -27,6 +27,7 @@ from evenodds.model.traces import is_sparse, kinks, some_scores
 __all__ = ["Pooled", "UpperBound"]
 
 _FIRST_LOOK = 128  # scores that make the first tangents of a smooth bound
+_DRAWN = 512  # scores up to which a bound has all its vertices
 _CLOSER = 16  # tangents more around a point
 _ROUNDS = 3
 _NEWTON_STEPS = 12
@@ -121,7 +122,7 @@ class Pooled:
         if np.isinf(slope):
             return [UpperBound(group.roc.hull) for group in self._groups]
         width, straight = 1 / slope, family_of("linear")
-        sparse = [is_sparse(group, straight, width) for group in self._groups]
+        sparse = [g.score_count > _DRAWN or is_sparse(g, straight, width) for g in self._groups]
         if all(width <= group.least_gap for group in self._groups):
             return self.upper_bounds(np.inf)  # such curves are thresholds
         looks = [
@@ -163,20 +164,12 @@ class Pooled:
     def slope_bounds(self, points: Sequence[Point], achieved: Sequence[float]) -> list[float]:
         """For each group a slope that no rising curve through its point can fall below: exact where ROCs are concave.
 
-        `achieved` are slopes of some curves through the points, which the bounds do not exceed.
+        `achieved` are slopes of some curves through the points, which the bounds do not exceed. 0 where nothing was
+        proven at once: see `searched_bound`.
         """
         _, widest = self.widest_ramps(points)
-        return [
-            self._slope_bound(i, point, slope, width)
-            for i, (point, slope, width) in enumerate(zip(points, achieved, widest.tolist(), strict=True))
-        ]
-
-    def _slope_bound(self, which: int, point: Point, achieved: float, widest: float) -> float:
-        if achieved == 0:
-            return 0.0
-        if not np.isnan(widest):
-            return min((1 - 1e-9) / widest, achieved)
-        return achieved if self.is_least_slope(which, point, achieved) else self._searched_bound(which, point, achieved)
+        proven = np.where(np.isnan(widest), 0.0, (1 - 1e-9) / widest)
+        return [float(bound) for bound in np.minimum(proven, achieved)]
 
     def widest_ramps(self, points: Sequence[Point]) -> tuple[Floats, Floats]:
         """Start and width of each pooled group's ramp through its point; NaN where it is not found, or proves nothing.
@@ -299,8 +292,10 @@ class Pooled:
             )
         return np.asarray(rates(t0, every)[1])
 
-    def _searched_bound(self, which: int, point: Point, achieved: float) -> float:
-        """The bound by a search that cannot be lost."""
+    def searched_bound(self, which: int, point: Point, achieved: float) -> float:
+        """The same for one group by a search that cannot be lost."""
+        if self.is_least_slope(which, point, achieved):
+            return achieved
         group = self._groups[which]
         if np.isinf(group.least_gap):
             return 0.0  # one score: all there is are lotteries

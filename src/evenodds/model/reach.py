@@ -136,7 +136,8 @@ class Reach:
     def edge(self, point: Point) -> tuple[tuple[float, Placed], tuple[float, Placed]]:
         """The two curves at the ends of the edge that a point of the border lies on, and the share of each."""
         best: tuple[float, int, int, float] | None = None
-        for border in self._borders:
+        for vertices in self._borders:
+            border = vertices if vertices.size > 1 else vertices.repeat(2)  # all curves do the same
             at = self.rates[:, border]
             start, along = at[:, :-1], np.diff(at, axis=1)
             length = np.maximum((along**2).sum(axis=0), np.finfo(float).tiny)
@@ -264,7 +265,7 @@ def reaches_of(
         looks = []
         if known[i] is None:
             width = least_width(group, family, own)
-            if has_ladder(group) and not is_sparse(group, family, width):
+            if not roughly and has_ladder(group) and not is_sparse(group, family, width):
                 looks.append(Traces.along(group.scores, wider * width, exact=True))
             else:
                 looks.append(own_trace(group, family, width, roughly=roughly))

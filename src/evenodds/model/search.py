@@ -40,7 +40,6 @@ _QUICK_STEPS = 4  # of Newton's method
 _NEWTON_STEPS = 12
 _MANY = 2000  # scores that make rates smooth, so that a rung need not be placed exactly to tell whether it reaches
 _QUICK = 1e-9
-_ROUGHLY = 0.05  # of a width: where a curve is put first to see whether it reaches
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
 _FLAT = 1e12  # times the score range: a width that is as good as none
@@ -261,24 +260,7 @@ class CurveSearch:
         """
         n = p.size
         span = (self._ends[1] - self._ends[0])[owner]
-        finely = np.where(self._many, _QUICK, 1e-13)
         narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
-
-        def look(width: Floats, who: Index) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-            """Positions left and right of the one with the FPR, and whether the TPR is reached there."""
-            o, q = owner[who], p[who]
-            t = self.target[1, o] - _NEGLIGIBLE  # as good as quick rates are
-            # The TPR falls with the position: from both sides of a rough one it often tells already.
-            left, right = self._positions(o, width, q, self._below[o] - width, self._at[o], quick=True, within=_ROUGHLY)
-            before, after = (self._rates(o, at, width, q, quick=True)[1] for at in (left, right))
-            near = np.flatnonzero((before >= t) & (after < t))
-            if near.size:
-                left[near], right[near] = self._positions(
-                    o[near], width[near], q[near], left[near], right[near], quick=True, within=finely[o[near]]
-                )
-                after[near] = self._rates(o[near], right[near], width[near], q[near], quick=True)[1]
-            return left, right, after >= t
-
         proven = self.slope_floor[owner] > 0  # then no curve is wider
         with np.errstate(divide="ignore"):
             wide = np.where(
@@ -290,7 +272,7 @@ class CurveSearch:
         t0_wide = self._below[owner] - wide  # left of every position
         # Up: widen until the curve is so flat that its TPR falls short of t*.
         while rising.size:
-            t0_wide[rising], right, reached = look(wide[rising], rising)
+            t0_wide[rising], right, reached = self._look(owner[rising], p[rising], wide[rising])
             # A curve that is flat for all that matters reaches the diagonal alone, and the point is as good as there.
             reached &= wide[rising] < _FLAT * np.maximum(span[rising], floor[rising])
             rising = rising[reached]
@@ -303,7 +285,8 @@ class CurveSearch:
             # At the floor the ladder ends: its last rung stands for all below.
             fresh = np.column_stack([np.ones(falling.size, bool), rungs[:, 1:] < rungs[:, :-1]])
             rung = np.cumsum(fresh, axis=1) - 1 + np.append(0, np.cumsum(fresh.sum(axis=1)))[:-1, None]
-            seen = look(rungs[fresh], np.broadcast_to(falling[:, None], rungs.shape)[fresh])
+            who = np.broadcast_to(falling[:, None], rungs.shape)[fresh]
+            seen = self._look(owner[who], p[who], rungs[fresh])
             left, right, reached = (a[rung] for a in seen)
             ladder = np.column_stack([wide[falling], rungs])
             places = np.column_stack([t0_wide[falling], left])
@@ -315,6 +298,42 @@ class CurveSearch:
             narrow[falling[got]], t0_narrow[falling[got]] = rungs[row, hit], right[row, hit]
             falling = falling[~got & (wide[falling] > floor[falling])]
         return narrow, wide, t0_narrow, t0_wide
+
+    def _look(self, owner: Index, p: Floats, width: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Positions left and right of the one at which the FPR is f*, and whether the TPR reaches t* there.
+
+        Both rates fall with the position, so that those beside it often tell already. Between them it is found by
+        Newton's method, and by halves where that leads outside.
+        """
+        f, t = self.target[0, owner], self.target[1, owner] - _NEGLIGIBLE  # as good as quick rates are
+        left, right = self._below[owner] - width, self._at[owner].copy()
+        free = width <= self._gap_width[owner]  # any curve inside the gap has the FPR: see `_positions`
+        left[free] = right[free] = self._gap_start[owner[free]]
+        at = np.where(free, left, (left + right) / 2)
+        finest = np.maximum(np.where(self._many[owner], _QUICK, _NEGLIGIBLE) * width, np.spacing(np.abs(left)))
+        reached = np.zeros(p.size, bool)
+        live = np.arange(p.size)
+        while live.size:
+            x, o, w = at[live], owner[live], width[live]
+            (fpr, tpr), *change = self._rates.linearized(o, x, x + w, p[live], quick=True)
+            over, steep = fpr - f[live], change[0][0] + change[1][0]
+            # On a level run of the FPR the leftmost position has the highest TPR: there a root is not enough.
+            is_root = (np.abs(over) <= _SLACK) & (steep < 0) | free[live]
+            is_left, reaches = over > 0, tpr >= t[live]
+            left[live] = np.where(is_left | is_root, x, left[live])
+            right[live] = np.where(is_left & ~is_root, right[live], x)
+            reached[live] = reaches & ~(is_left & ~is_root)
+            told = (is_left != reaches) | is_root
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                following = x - over / steep
+            lo, hi = left[live], right[live]
+            halves = ~((following > lo) & (following < hi))
+            at[live] = np.where(halves, lo + (hi - lo) / 2, following)
+            close = hi - lo <= finest[live]
+            # What is not told by then is told by the right end, which may not have been looked at.
+            at[live[close & (x != hi)]] = hi[close & (x != hi)]
+            live = live[~told & ~(close & (x == hi))]
+        return left, right, reached
 
     def _newton(self, owner: Index, p: Floats, t0: Floats, width: Floats) -> tuple[Floats, Floats]:
         """Newton's method for both thresholds at once; NaN where it does not settle on the point."""
