@@ -83,11 +83,12 @@ def best_under(
     else:
         reaches = reaches_inside(joint.members, joint.stack, family, slope, inside)
     exact = roughly or all(reach.is_exact for reach in reaches)
-    points = best_points(joint, reaches, objective, constraint) if exact or near is None else near.points
+    last = near.points if near is not None else None
+    points = best_points(joint, reaches, objective, constraint, last) if exact or last is None else last
     # Polylines are smooth for all that matters: around a point that is nearly best one look is enough.
     for _ in range(0 if exact else 1 if near is not None and family.is_straight else _LOOKS):
         reaches = refined(reaches, joint.stack, points)
-        points = best_points(joint, reaches, objective, constraint)
+        points = best_points(joint, reaches, objective, constraint, points)
     return Chosen(slope, points, reaches)
 
 
@@ -120,7 +121,10 @@ def least_slope(
     ends = narrowest, (hi - lo) / _FLAT
     excess = _Excess(joint, family, objective, constraint, best, loss, inside)
     width, rate = (hi - lo) / _START, 0.0
-    if excess.has_rough:
+    near = _near(joint, family, objective, constraint, loss) if constraint.takes_a_program and inside is None else None
+    if near is not None:
+        width = excess.width_of(near.slope)
+    elif excess.has_rough:
         bracket = _bracketed(excess.roughly, width, excess.from_nothing, ends)
         if bracket is None:
             return None
@@ -138,6 +142,17 @@ def least_slope(
         _, width = bracketed_root(excess.closely, *bracket, 1e-10 * narrow, enough=excess.enough)
         if excess.is_settled(width):
             return excess.chosen[width]
+
+
+def _near(
+    joint: JointDistribution, family: Family, objective: Objective, constraint: Constraint, loss: float
+) -> Chosen | None:
+    """The least slope without a tolerance: that takes no linear program, and a tolerance changes it little."""
+    strict = replace(constraint, tolerance=0.0)
+    if not family.has_path:
+        return None
+    best = objective.gain(best_under(joint, family, np.inf, objective, strict).points)
+    return least_slope(joint, family, objective, strict, best, loss)
 
 
 Step = Callable[[float, float], float]
@@ -196,6 +211,7 @@ class _Excess:
         self._family = family
         self._may_leave_out = constraint.one_point and family.has_path and inside is None
         self._rough: dict[float, float] = {}
+        self._last: Chosen | None = None
         self._close: dict[float, float] = {}
         self.chosen: dict[float, Chosen] = {}
         # Gentler curves that were seen to stick out; none do where scores are many, or thresholds bound.
@@ -243,6 +259,10 @@ class _Excess:
     def _among(self, groups: Sequence[Group]) -> JointDistribution:
         return replace(self._joint, members=tuple(groups))
 
+    def width_of(self, slope: float) -> float:
+        """The width of curves of a slope."""
+        return self._unit / slope
+
     def from_nothing(self, width: float, value: float) -> float:
         """How far the root is from a width with some excess, if the loss grew with its square from nothing on."""
         return abs(value) * width / max(value + float(np.sqrt(self._loss)), np.finfo(float).tiny)
@@ -251,9 +271,11 @@ class _Excess:
         """Roughly, for a first search."""
         if width not in self._rough:
             try:
-                self._rough[width] = self._of(self._look(width, roughly=True))
+                self._last = self._look(width, roughly=True, near=self._last)
             except SolverError:  # the groups have no point in common
                 self._rough[width] = _NOTHING
+            else:
+                self._rough[width] = self._of(self._last)
         return self._rough[width]
 
     def closely(self, width: float) -> float:
@@ -327,10 +349,16 @@ class Bounds:
     gain: float
     """What was achieved at these points, and with what slopes."""
     slopes: Sequence[float]
+    unlimited: float
+    """What there is to gain without a slope budget."""
 
     def pooled(self) -> tuple[float, list[float]]:
-        """A bound on the gain, and for each group one on the slope of every rising curve through its point."""
-        return self._pooled_gain(0), self.joint.pooled.slope_bounds(self.points, self.slopes)
+        """A bound on the gain, and for each group one on the slope of every rising curve through its point.
+
+        Under a constraint that takes a linear program the first is only what there is to gain without a slope budget.
+        """
+        gain = max(self.unlimited, self.gain) if self.constraint.takes_a_program else self._pooled_gain(0)
+        return gain, self.joint.pooled.slope_bounds(self.points, self.slopes)
 
     def can_be_tightened(self, gain: float, slopes: Sequence[float]) -> bool:
         """Whether more may be proven than this."""

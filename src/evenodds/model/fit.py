@@ -306,7 +306,7 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
     gain = goal.gain(reached)
     slopes = tuple(c.lipschitz for c in curves)
-    bounds = Bounds(solved.people, goal, request.constraint, slope, points, gain, slopes)
+    bounds = Bounds(solved.people, goal, request.constraint, slope, points, gain, slopes, solved.unlimited)
     gain_bound, slope_bounds = bounds.pooled()
     certificate = Certificate(
         constraints=request.constraint.name,

@@ -86,6 +86,11 @@ class Constraint:
         """Whether all groups meet in one point."""
         return self.name == "equalized_odds" and self.tolerance == 0
 
+    @property
+    def takes_a_program(self) -> bool:
+        """Whether the best points are those of a linear program: two rates within a tolerance."""
+        return len(self.rates) > 1 and not self.one_point
+
     def coefficients(self, joint: JointDistribution, rate: Rate) -> Floats:
         """Rows (by FPR, by TPR), one for each group, of a constrained rate."""
         if rate == "selection_rate":

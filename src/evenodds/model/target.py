@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.errors import UnreachableError
 from evenodds.geometry.envelope import Polyline, best_below
@@ -24,6 +25,9 @@ from evenodds.model.request import TargetLike, target_of
 from evenodds.model.roc import Point, Roc
 
 __all__ = ["Baseline", "baseline", "best_below_lines", "best_points", "check_reach", "chosen_target"]
+
+_COARSE, _FINE = 6, 24  # vertices that a linear program is given first, with nearly best points and without
+_BESIDE = 8  # vertices to each side of a point
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,16 @@ def check_reach(group: str, roc: Roc, point: Point) -> None:
 
 
 def best_points(
-    joint: JointDistribution, reaches: Sequence[Reach], objective: Objective, constraint: Constraint
+    joint: JointDistribution,
+    reaches: Sequence[Reach],
+    objective: Objective,
+    constraint: Constraint,
+    near: Sequence[Point] | None = None,
 ) -> list[Point]:
-    """The points with the greatest gain that lie in the groups' reach and satisfy the constraint: exactly."""
+    """The points with the greatest gain that lie in the groups' reach and satisfy the constraint: exactly.
+
+    `near` are points that are nearly best, which a linear program is glad to know.
+    """
     if not all(reach.rising for reach in reaches):
         if not all(reach.traces.size for reach in reaches):
             msg = "no curve is in reach"
@@ -87,11 +98,15 @@ def best_points(
         borders = [reach.rates[:, reach.border] for reach in reaches]
         corners = [Steps(fpr, tpr, np.ones(fpr.size), whole=True) for fpr, tpr in borders]
         return best_mixed(joint, corners, objective, constraint)
-    return best_below_lines(joint, [reach.upper for reach in reaches], objective, constraint)
+    return best_below_lines(joint, [reach.upper for reach in reaches], objective, constraint, near)
 
 
 def best_below_lines(
-    joint: JointDistribution, lines: Sequence[Polyline], objective: Objective, constraint: Constraint
+    joint: JointDistribution,
+    lines: Sequence[Polyline],
+    objective: Objective,
+    constraint: Constraint,
+    near: Sequence[Point] | None = None,
 ) -> list[Point]:
     """The same below concave polylines that rise from (0, 0) to (1, 1)."""
     if constraint.one_point:
@@ -99,10 +114,40 @@ def best_below_lines(
         return [Point(*best_below(lines, objective.common_gain, nearest))] * len(lines)
     if objective.name == "selection_rate":
         return [Point(1.0, 1.0)] * len(lines)  # a yes for everybody satisfies every constraint
-    if len(constraint.rates) == 1:
+    if not constraint.takes_a_program:
         return _within_one_rate(joint, lines, objective, constraint)
-    corners = [Steps(x, y, np.ones(x.size)) for x, y in lines]
-    return _settled(lines, best_mixed(joint, corners, objective, constraint), constraint.tolerance)
+    return _settled(lines, _within_two_rates(joint, lines, objective, constraint, near), constraint.tolerance)
+
+
+def _within_two_rates(
+    joint: JointDistribution,
+    lines: Sequence[Polyline],
+    objective: Objective,
+    constraint: Constraint,
+    near: Sequence[Point] | None,
+) -> list[Point]:
+    """The best points by a linear program over some vertices of each polyline.
+
+    The regions are convex, so the best among some vertices are the best of all if those around them are among these.
+    """
+    some = [np.unique(np.linspace(0, x.size - 1, _COARSE if near else _FINE).astype(np.intp)) for x, _ in lines]
+    points = near
+    while True:
+        if points is not None:
+            around = [_around(line, p, 1) for line, p in zip(lines, points, strict=True)]
+            if points is not near and all(np.isin(own, known).all() for own, known in zip(around, some, strict=True)):
+                return list(points)
+            around = [_around(line, p, _BESIDE) for line, p in zip(lines, points, strict=True)]
+            some = [np.union1d(known, own) for known, own in zip(some, around, strict=True)]
+        corners = [Steps(x[own], y[own], np.ones(own.size)) for (x, y), own in zip(lines, some, strict=True)]
+        points = best_mixed(joint, corners, objective, constraint)
+
+
+def _around(line: Polyline, point: Point, count: int) -> NDArray[np.intp]:
+    """So many vertices to each side of a point, which may lie below the polyline: above it, and beside it."""
+    x, y = line
+    at = int(np.searchsorted(x, point.fpr)), int(np.searchsorted(y, point.tpr))
+    return np.unique(np.concatenate([np.arange(max(i - count - 1, 0), min(i + count + 1, x.size)) for i in at]))
 
 
 def _within_one_rate(
