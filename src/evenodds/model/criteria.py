@@ -287,15 +287,15 @@ def _bottoms(
         step /= _FINER
         for i, near in search.follow(known, wanted).items():
             known[i] = known[i].joined(near.among(near.found))
+            every = reduce(Path.joined, bottoms[i], near.among(near.found))
+            value = judge(i, every)
             flat = True
             for k, centre in enumerate(centres[i]):
-                close = near.among(near.found & (np.abs(near.p - centre) < _FINER * step))
-                around = bottoms[i][k].joined(close)
-                value = judge(i, around)
-                best = best_of(around, value)
-                beside = value[np.abs(around.p - around.p[best]) < 1.5 * step]
+                around = np.flatnonzero(np.abs(every.p - centre) < _FINER * step)
+                best = around[best_of(every.among(around), value[around])]
+                beside = value[around[np.abs(every.p[around] - every.p[best]) < 1.5 * step]]
                 flat &= bool(beside.max() <= value[best] * (1 + TIE))
-                bottoms[i][k] = around.at(best)
+                bottoms[i][k] = every.at(int(best))
             same = all(b.p[0] == c for b, c in zip(bottoms[i], centres[i], strict=True))
             unchanged[i] = unchanged[i] + 1 if same else 0
             if flat or unchanged[i] >= _SETTLED:

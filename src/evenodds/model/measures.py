@@ -37,7 +37,7 @@ def score_sensitivity(path: Path, group: Group) -> Floats:
     change = np.full(path.p.shape, np.nan)
     ramps = np.flatnonzero(path.found & (path.t1 > path.t0))
     t0, t1, p = path.t0[ramps], path.t1[ramps], path.p[ramps]
-    ahead, behind = (everybody.expectation(path.family.layout(t0 + s, t1 + s, p)) for s in (-d, d))
+    ahead, behind = (everybody.expectation(path.family.layout(t0 + s, t1 + s, p), quick=True) for s in (-d, d))
     change[ramps] = ahead - behind
     steps = np.flatnonzero(path.found & (path.t1 == path.t0))
     lo, hi = (everybody.below(np.searchsorted(scores, path.t0[steps] + s)) for s in (-d, d))
