@@ -59,6 +59,10 @@ def best_below(
 def _best_below(
     polylines: Sequence[Polyline], score: Callable[[Floats, Floats], Floats], nearest: tuple[float, float] | None
 ) -> tuple[float, float]:
+    if len(polylines) == 1 and nearest is None:
+        x, y = polylines[0]
+        top = int(np.argmax(score(x, y)))
+        return float(x[top]), float(y[top])
     grid = np.unique(np.concatenate([np.array([0.0, 1.0]), *(x for x, _ in polylines)]))
     heights = np.array([height(x, y, grid) for x, y in polylines])
     best = int(np.argmax(score(grid, heights.min(axis=0))))

@@ -228,7 +228,8 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
         if inside is not None and reach.rising:
             reach = reaches_inside([member], Stack([member.by_label]), family, slope, inside)[0]
         point = chosen.points[i]
-        curves.append(gentlest_mix(point, reach, slope, joint.orientation, inside=inside))
+        floor = float(search.slope_floor[i])
+        curves.append(gentlest_mix(point, reach, slope, joint.orientation, floor=floor, inside=inside))
     return curves
 
 

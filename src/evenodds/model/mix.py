@@ -45,7 +45,13 @@ Inside = tuple[float, float] | None
 
 
 def gentlest_mix(
-    point: Point, at_budget: Reach, budget: float, orientation: Orientation, *, inside: Inside = None
+    point: Point,
+    at_budget: Reach,
+    budget: float,
+    orientation: Orientation,
+    *,
+    floor: float = 0.0,
+    inside: Inside = None,
 ) -> Curve | None:
     """The gentlest mix found of two curves of a family that meets a point within a slope budget; None if there is none.
 
@@ -58,6 +64,8 @@ def gentlest_mix(
     budget : float
         The largest slope; infinite where there is no budget, and then a point on the border is a mix of two thresholds.
     orientation : "positive" or "negative"
+    floor : float
+        A slope that no rising curve through the point falls below; 0 where nothing is proven.
     inside : (lo, hi), optional
         Both thresholds of each curve stay between these scores.
     """
@@ -72,7 +80,7 @@ def gentlest_mix(
     steepest, widest = (budget, at_budget) if short <= held else (2 * budget, reaches([2 * budget])[0])
     if widest.shortfall(point) > held:
         return None
-    slope, found = _first_that_holds(reaches, widest, point, steepest, _least_slope(alone, family, point))
+    slope, found = _first_that_holds(reaches, widest, point, steepest, _least_slope(at_budget, floor))
     candidates = _mixes(found, point)
     if single := _neighbours_as_one(alone, found, point, inside):
         candidates += _rated(family, [single])
@@ -126,14 +134,11 @@ def _steepness(family: Family, parts: Parts) -> float:
     return max(slopes) if max(one.t0, other.t0) >= min(one.t1, other.t1) else sum(slopes)
 
 
-def _least_slope(alone: JointDistribution, family: Family, point: Point) -> float:
+def _least_slope(reach: Reach, floor: float) -> float:
     """Where the search begins: at what is proven to be the least slope of all rising curves."""
-    (group,) = alone.members
-    widest = float(alone.pooled.widest_ramps([point])[1][0])
-    lo, hi = group.ends
-    widest = (hi - lo) / _WIDEST if np.isnan(widest) else widest
+    lo, hi = reach.group.ends
     # A smooth curve is steeper somewhere than the straight one; mixes of two may come near the bound.
-    return 1 / max(widest, least_width(group, family, np.inf))
+    return min(floor or _WIDEST / (hi - lo), 1 / least_width(reach.group, reach.family, np.inf))
 
 
 def _first_that_holds(
@@ -219,7 +224,7 @@ def _crossings(reach: Reach, point: Point, steepest: float = np.inf) -> list[Par
     steep = np.where(apart, np.maximum(*both), both[0] + both[1])
     best = np.argsort(steep, kind="stable")[:_TRIED]
     best = best[steep[best] < steepest]
-    return _crossed(reach, at, own[best], k[best], share[best])
+    return _crossed(reach, at, own[best], k[best], share[best]) if best.size else []
 
 
 def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp], guess: Floats) -> list[Parts]:
