@@ -375,7 +375,7 @@ def _slope_bounds(joint: eo.JointDistribution, policy: eo.Policy, found: Measure
         bound, own = certificate.slope_bound[member.key], policy.curves[member.key].lipschitz
         if bound > own * (1 + SLOPE_ERROR):
             yield f"{member.key} cannot be gentler than {bound:.9g}, and is: {own:.9g}"
-        elif 0 < bound < math.inf and tpr > fpr:
+        elif 0 < bound < math.inf and tpr - fpr > GAIN_ERROR:  # a program cannot tell nearer ones from the diagonal
             right, above = highest(member, fpr, bound * (1 - SLOPE_ERROR)) - (fpr, tpr)
             if above > GAIN_ERROR + 4 * certificate.residual and right <= EXACT:
                 yield f"{member.key} reaches its point with a slope below {bound:.9g} (by {above:.1e} of TPR)"

@@ -122,34 +122,32 @@ def _named(policies: object) -> Mapping[str, Policy]:
 
 
 def _threshold(joint: JointDistribution, at: float) -> Curve:
-    return Curve("fixed", at, at, 0.0, orientation=joint.orientation)
+    return Curve("fixed", at, at, 0.0).on(joint.scale)
 
 
-def best_threshold(members: Sequence[Group], gains: Sequence[Floats], orientation: str) -> float:
-    """The single threshold with the greatest gain, on the user's own scale; `gains` are of a yes at each score."""
+def best_threshold(members: Sequence[Group], gains: Sequence[Floats]) -> float:
+    """The single threshold with the greatest gain, on the scale of the groups; `gains` are of a yes at each score."""
     scores = np.unique(np.concatenate([member.scores for member in members]))
     scores = np.append(scores, np.nextafter(scores[-1], np.inf))
     gain = np.zeros(scores.size)
     for member, own in zip(members, gains, strict=True):
         gain += np.append(np.cumsum(own[::-1])[::-1], 0.0)[np.searchsorted(member.scores, scores)]
-    upward = float(scores[int(np.argmax(gain))])
-    return upward if orientation == "positive" else -upward
+    return float(scores[int(np.argmax(gain))])
 
 
 def _one_threshold(joint: JointDistribution, goal: Objective) -> list[Curve]:
     """The single threshold for everybody with the greatest gain."""
     gains = [by @ member.class_conditional for member, by in zip(joint.members, goal.by_rate, strict=True)]
-    return [_threshold(joint, best_threshold(joint.members, gains, joint.orientation))] * len(joint.members)
+    return [_threshold(joint, best_threshold(joint.members, gains))] * len(joint.members)
 
 
 def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve, ...]:
     """Each group's own single threshold with the greatest gain."""
     thresholds = []
-    sign = 1.0 if joint.orientation == "positive" else -1.0
     for member, by in zip(joint.members, goal.by_rate, strict=True):
         roc = member.roc
         vertex = int(np.argmax(by[0] * roc.fpr + by[1] * roc.tpr))
-        thresholds.append(_threshold(joint, sign * roc.threshold(vertex)))
+        thresholds.append(_threshold(joint, roc.threshold(vertex)))
     return tuple(thresholds)
 
 

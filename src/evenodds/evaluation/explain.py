@@ -19,6 +19,7 @@ from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.keys import key_of
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.roc import Point
+from evenodds.model.scale import Scale
 from evenodds.model.search import CurveSearch
 from evenodds.model.target import check_reach
 from evenodds.values import Frozen, number_of
@@ -171,7 +172,7 @@ def explain(
     at = number_of("score", score, "a finite number")
     asked = _odds_asked_for(odds)
     here = float(own(at))
-    step = 1.0 if policy.orientation == "positive" else -1.0
+    step = own.scale.sign
     explanation = Explanation(
         group=key,
         score=at,
@@ -207,7 +208,7 @@ def _beside(explanation: Explanation, policy: Policy, joint: JointDistribution) 
     if member is None:
         msg = f"joint= has nobody of group {explanation.group!r}, or only one label of it."
         raise DataError(msg)
-    upward = explanation.score if policy.orientation == "positive" else -explanation.score
+    upward = joint.scale.upward(explanation.score)
     everybody = member.negatives + member.positives
     first = int(np.searchsorted(member.scores, upward, side="left"))
     last = int(np.searchsorted(member.scores, upward, side="right"))
@@ -223,10 +224,9 @@ def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:
         check_reach(member.key, member.roc, point)
     except UnreachableError:
         return None
-    alone = JointDistribution((member,), policy.orientation)
-    (path,) = CurveSearch(alone, family_of("fixed"), [point]).singles
+    (path,) = CurveSearch(JointDistribution((member,), "positive"), family_of("fixed"), [point]).singles
     assert path is not None  # noqa: S101 a fixed curve always has one
-    return path.curve(0)
+    return path.curve(0).on(Scale(policy.orientation))
 
 
 # -- the way back from odds to scores ----------------------------------------------------------------------------------
@@ -238,31 +238,31 @@ def score_needed(curve: Curve, odds: float) -> float | None:
     >>> score_needed(Curve("linear", 20, 60, 0.5), 0.75)
     50.0
     """
-    sign = 1.0 if curve.orientation == "positive" else -1.0
+    own = curve.scale.own
     if curve.is_constant:
-        return -sign * math.inf if odds <= curve.p + _SAME else None
+        return own(-math.inf) if odds <= curve.p + _SAME else None
     held = _plateau_at(curve, odds)
     if held is not None:
         return held.start  # before it rounding alone may say the same
-    lo, hi = sorted((sign * curve.t0, sign * curve.t1))
-
+    lo, hi = curve.upward
     room = max(1.0, hi - lo, 4 * math.ulp(lo))
-    top = float(curve(sign * (hi + room)))
+    top = float(curve(own(hi + room)))
     if top < odds - _SAME:
         return None
     level = min(odds, top)  # rounding must not put certainty out of reach
 
     def short(upward: float) -> float:
         """Above 0 where the odds are too low; never 0, since of a plateau the beginning is wanted."""
-        gap = level - float(curve(sign * upward))
+        gap = level - float(curve(own(upward)))
         return gap if gap > 0 else -1.0
 
-    if float(curve(sign * (lo - room))) >= odds - _SAME:
-        return -sign * math.inf
+    if float(curve(own(lo - room))) >= odds - _SAME:
+        return own(-math.inf)
     root = bracketed_root(short, (lo - room, short(lo - room)), (hi + room, -1.0), 0.0)[1]
     # Around 0 floating-point numbers are so dense that a search ends before it is at a threshold of 0.
-    jumps = [float(at) for at in sign * curve.pieces.breaks if np.isfinite(at) and at < root and short(float(at)) < 0]
-    return sign * min([root, *jumps])
+    breaks = curve.scale.upward(curve.pieces.breaks)
+    jumps = [float(at) for at in breaks if np.isfinite(at) and at < root and short(float(at)) < 0]
+    return own(min([root, *jumps]))
 
 
 def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
@@ -271,9 +271,9 @@ def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
     >>> scores_with(Curve("fixed", 20, 60, 0.5), 0.5), scores_with(Curve("fixed", 20, 60, 0.5), 0.7)
     ((20.0, 60.0), None)
     """
-    sign = 1.0 if curve.orientation == "positive" else -1.0
+    own = curve.scale.own
     if curve.is_constant:
-        return (-sign * math.inf, sign * math.inf) if abs(curve.p - odds) <= _SAME else None
+        return (own(-math.inf), own(math.inf)) if abs(curve.p - odds) <= _SAME else None
     held = _plateau_at(curve, odds)
     if held is not None:
         return held.start, held.stop
@@ -281,7 +281,7 @@ def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
     if first is None or abs(float(curve(first)) - odds) > _NEAR:
         return None  # the odds jump over these, or never get there
     last = score_needed(curve, odds + _NEAR)
-    return first, sign * math.inf if last is None else last
+    return first, own(math.inf) if last is None else last
 
 
 def plateaus_of(curve: Curve) -> tuple[Plateau, ...]:

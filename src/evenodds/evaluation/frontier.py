@@ -67,7 +67,7 @@ def frontier(
     [0.8236691, 0.834173, 0.8395962, 0.8396093]
     """
     check_joint(joint)
-    joint, _ = joint.near_zero
+    joint, _ = joint.searched
     request = Request.of(
         constraints=constraints, objective=objective, tolerance=tolerance, curve=curve, max_slope=np.inf
     )

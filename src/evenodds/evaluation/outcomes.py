@@ -133,9 +133,8 @@ class Outcomes:
 
 def outcomes_of(member: Group, curve: Curve) -> Outcomes:
     """A group's people under a curve."""
-    sign = 1.0 if curve.orientation == "positive" else -1.0
     negatives, positives = (
-        Side(side.points, curve(sign * side.points), side.weights, side.n_effective, side.squares)
+        Side(side.points, curve(curve.scale.own(side.points)), side.weights, side.n_effective, side.squares)
         for side in member.by_label
     )
     return Outcomes(negatives, positives, member.n_effective)

@@ -17,10 +17,11 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.columns import numbers_of
 from evenodds.model.fit import fit
 from evenodds.model.goals import Cost
-from evenodds.model.joint import JointDistribution, Orientation
+from evenodds.model.joint import JointDistribution
 from evenodds.model.keys import GroupLike
 from evenodds.model.options import OPTIONS
 from evenodds.model.request import TargetLike
+from evenodds.model.scale import Orientation
 
 try:
     from sklearn import get_config

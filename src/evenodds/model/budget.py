@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,9 +14,9 @@ from evenodds.model.families import Family
 from evenodds.model.goals import Constraint, Objective
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
-from evenodds.model.mixes import best_mixed, gentlest_steps, steps_of
 from evenodds.model.reach import Reach, reaches_inside, reaches_of, refined
 from evenodds.model.roc import Point
+from evenodds.model.supports import Border, best_of_all, gentlest_of_all
 from evenodds.model.target import best_below_lines, best_points
 from evenodds.model.traces import Gentler, has_ladder, least_width
 
@@ -36,7 +35,7 @@ _BEYOND = 1.1  # how far beyond where the root seems to be, to have it in a brac
 _ROUNDS = 6  # times that gentler curves may stick out which did not before
 _AMPLE, _CLOSE = 4.0, 1e-3  # a group that reaches this far beyond a point does not bind it
 _NOTHING = 1.0  # what is missed where nothing is in reach: as much as there is to gain
-_PRECISE = 1e-10  # a linear program's own precision
+_PRECISE, _CAUTION = 1e-10, 1e-9  # what rounding may have taken from a gain, and by how much it may have raised a slope
 POOLED = "pooled ROC"
 """By what most bounds are proven."""
 
@@ -45,11 +44,13 @@ Inside = tuple[float, float] | None
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """A point for each group, under a slope budget; and the groups' reach that was looked at, unless a program was."""
+    """A point for each group, under a slope budget; and the groups' reach that was looked at."""
 
     slope: float
     points: Sequence[Point]
     reaches: Sequence[Reach | None] | None = None
+    borders: Sequence[Border] | None = None
+    """What rising odds of any kind reach, where these were asked for."""
 
     @property
     def known_reaches(self) -> list[Reach]:
@@ -75,9 +76,8 @@ def best_under(
     which a sparse reach is looked at first; for `gentler` see `reaches_of`. `inside` binds all thresholds.
     """
     if not family.has_path and np.isfinite(slope):
-        steps = [steps_of(member, slope) for member in joint.members]
-        found = best_mixed(joint, steps, objective, constraint)
-        return Chosen(slope, [_within(member, point) for member, point in zip(joint.members, found, strict=True)])
+        best, borders = best_of_all(joint, slope, objective, constraint, near.borders if near is not None else None)
+        return Chosen(slope, best, borders=borders)
     if inside is None:
         reaches = reaches_of(joint.members, joint.stack, family, slope, roughly=roughly, gentler=gentler)
     else:
@@ -90,12 +90,6 @@ def best_under(
         reaches = refined(reaches, joint.stack, points)
         points = best_points(joint, reaches, objective, constraint, points)
     return Chosen(slope, points, reaches)
-
-
-def _within(group: Group, point: Point) -> Point:
-    """A linear program's rounding must not put a point outside."""
-    fpr = min(point.fpr, 1.0)
-    return Point(fpr, min(point.tpr, group.roc.hull_height(fpr)))
 
 
 def least_slope(
@@ -265,7 +259,7 @@ class _Excess:
 
     def from_nothing(self, width: float, value: float) -> float:
         """How far the root is from a width with some excess, if the loss grew with its square from nothing on."""
-        return abs(value) * width / max(value + float(np.sqrt(self._loss)), np.finfo(float).tiny)
+        return width * min(abs(value) / max(value + float(np.sqrt(self._loss)), _SPARE), _FACTOR)
 
     def roughly(self, width: float) -> float:
         """Roughly, for a first search."""
@@ -338,7 +332,7 @@ class Bounds:
     """What no rising curves within a slope budget can exceed, or fall below.
 
     The pooled ROC proves bounds in O(n). Where these leave a gap, a search in it proves more, and where the scores are
-    few linear programs prove the tightest there are.
+    few the farthest points of all rising odds prove the tightest there are.
     """
 
     joint: JointDistribution
@@ -394,11 +388,10 @@ class Bounds:
         if self._leaves_a_gap(bound):
             bound = min(bound, self._pooled_gain(_LOOKS))
         if self._leaves_a_gap(bound) and self._is_small:
-            steps = [steps_of(member, self.slope) for member in self.joint.members]
-            with suppress(SolverError):  # scores or weights that differ by many powers of ten; the pooled ROC will do
-                best = self.objective.gain(best_mixed(self.joint, steps, self.objective, self.constraint)) + _PRECISE
-                if best < bound:
-                    return max(best, self.gain), "linear program"
+            points, _ = best_of_all(self.joint, self.slope, self.objective, self.constraint)
+            best = self.objective.gain(points) + _PRECISE
+            if best < bound:
+                return max(best, self.gain), "linear program"
         return bound, POOLED
 
     def tightest_slopes(self, bounds: Sequence[float]) -> list[float]:
@@ -410,8 +403,6 @@ class Bounds:
         if bound == 0 and self._is_loose(bound, achieved):
             bound = self.joint.pooled.searched_bound(which, point, achieved)
         if self._is_small and self._is_loose(bound, achieved):
-            with suppress(SolverError):  # scores or weights that differ by many powers of ten
-                about = achieved if 0 < achieved < np.inf else None
-                group = self.joint.members[which]
-                bound = max(bound, gentlest_steps(group, point, at_least=bound, about=about)[1])
+            _, least = gentlest_of_all(self.joint.members[which], point, at_least=bound, at_most=achieved)
+            bound = max(bound, least * (1 - _CAUTION))
         return min(bound, achieved)

@@ -189,6 +189,9 @@ def _valleys(path: Path, value: Floats) -> NDArray[np.intp]:
     """Where a measure along a path is lowest among its neighbours: the deepest of these places."""
     beside = np.concatenate([[np.inf], value, [np.inf]]) * (1 + TIE)
     lowest = np.flatnonzero((value <= beside[:-2]) & (value <= beside[2:]) & np.isfinite(value))
+    # A level run is one valley, and not as many as there are places on it.
+    runs = np.split(lowest, np.flatnonzero(np.diff(lowest) > 1) + 1)
+    lowest = np.array([run[np.argmin(np.abs(path.p[run] - 0.5))] for run in runs])
     # Of valleys that are equally deep, those nearest to p = 1/2 come first.
     depth = np.where(value <= value.min() * (1 + TIE), value.min(), value)
     return lowest[np.lexsort((np.abs(path.p - 0.5)[lowest], depth[lowest]))][:_VALLEYS]

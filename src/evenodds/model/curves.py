@@ -21,6 +21,7 @@ from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
 from evenodds.model.families import CONTINUOUS, Family, family_of
 from evenodds.model.nodes import checked_nodes, columns_of, mean_between, without_straight
+from evenodds.model.scale import UPWARD, Scale
 
 __all__ = ["CERTAIN", "Curve", "is_random"]
 
@@ -211,6 +212,21 @@ class Curve:
         nodes = self.nodes and tuple((score + by, odds) for score, odds in self.nodes)
         return replace(self, t0=self.t0 + by, t1=self.t1 + by, nodes=nodes)
 
+    def on(self, scale: Scale) -> Curve:
+        """The same curve, which is for scores as they are searched, for people's own."""
+        if scale == UPWARD:
+            return self
+        if self.parts:
+            return Curve.mixed([(share, part.on(scale)) for share, part in self.parts])
+        nodes = self.nodes and tuple((scale.own(score), odds) for score, odds in self.nodes)
+        t0, t1 = scale.own(self.t0), scale.own(self.t1)
+        return replace(self, t0=t0, t1=t1, nodes=nodes, orientation=scale.orientation)
+
+    @property
+    def scale(self) -> Scale:
+        """How its scores relate to those on which a higher one speaks for a yes."""
+        return Scale(self.orientation)
+
     @property
     def _family(self) -> Family:
         return family_of(self.family, "family")
@@ -218,7 +234,7 @@ class Curve:
     @property
     def upward(self) -> tuple[float, float]:
         """The thresholds on the scale on which a higher score speaks for a yes."""
-        return (self.t0, self.t1) if self.orientation == "positive" else (-self.t0, -self.t1)
+        return self.scale.upward(self.t0), self.scale.upward(self.t1)
 
     @property
     def is_threshold(self) -> bool:
@@ -369,5 +385,5 @@ def _ends_and_mean(parts: _Parts) -> tuple[float, float, float]:
     start, stop = min(t0 for t0, _ in ends), max(t1 for _, t1 in ends)
     # Beyond its own t1 a part has odds of 1.
     area = sum(share * (part.area + (stop - t1)) for (share, part), (_, t1) in zip(parts, ends, strict=True))
-    sign = 1.0 if parts[0][1].orientation == "positive" else -1.0
-    return sign * start, sign * stop, min(1.0, area / (stop - start)) if math.isfinite(stop - start) else 0.0
+    own = parts[0][1].scale.own
+    return own(start), own(stop), min(1.0, area / (stop - start)) if math.isfinite(stop - start) else 0.0

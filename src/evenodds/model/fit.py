@@ -20,19 +20,18 @@ from evenodds.model.goals import Cost, Objective, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.mix import gentlest_mix
-from evenodds.model.mixes import gentlest_steps
 from evenodds.model.policy import Policy, rates_of
-from evenodds.model.reach import reach_of, reaches_inside, reaches_of, refined
+from evenodds.model.reach import ON_CURVE, reach_of, reaches_inside, reaches_of, refined
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
 from evenodds.model.roc import Point
 from evenodds.model.search import CurveSearch
+from evenodds.model.supports import gentlest_of_all
 from evenodds.model.target import check_reach, chosen_target
 
 __all__ = ["SMALL_GROUP", "fit", "fitted_curves", "weaknesses"]
 
 _MATERIAL = 1e-8  # a residual that rounding alone does not explain
 _BROKEN = 1e-6  # a promise that is missed by more is broken
-_ON_DIAGONAL = 1e-9  # rates that a linear program chose are the same if they differ by less
 SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
 
@@ -137,7 +136,7 @@ class _Solved:
 
 def _solve(joint: JointDistribution, request: Request) -> _Solved:
     """From a request to curves."""
-    joint, moved_by = joint.near_zero
+    joint, scale = joint.searched
     goal = objective_of(request.objective, joint)
     unlimited = best_under(joint, request.family, np.inf, goal, request.constraint)
     gain = goal.gain(unlimited.points)
@@ -151,12 +150,12 @@ def _solve(joint: JointDistribution, request: Request) -> _Solved:
     found = [curve for curve in curves if curve is not None]
     if len(found) < len(curves):
         raise UnreachableError(_why_not(joint, request, chosen, curves.index(None)))
-    moved = tuple(curve.moved(moved_by) if moved_by else curve for curve in found)
+    own = tuple(curve.on(scale) for curve in found)
     if isinstance(request.budget, (SlopeBudget, GivenPoint)):
         slope = request.budget.slope
     else:  # what was found, with what rounding added
-        slope = max(chosen.slope, *(curve.lipschitz for curve in moved))
-    return _Solved(request, joint, goal, slope, chosen.points, moved, gain)
+        slope = max(chosen.slope, *(curve.lipschitz for curve in own))
+    return _Solved(request, joint, goal, slope, chosen.points, own, gain)
 
 
 def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimited: Chosen) -> Chosen:
@@ -181,7 +180,7 @@ def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimit
 def _chosen_inside(joint: JointDistribution, request: Request, goal: Objective, unlimited: float) -> Chosen:
     """The same where thresholds are bound to the score range, and the best points of all do not allow that."""
     family, budget, constraint = request.family, request.budget, request.constraint
-    inside = _upward_range(joint)
+    inside = joint.score_range
     slope = budget.slope if isinstance(budget, SlopeBudget) else np.inf
     try:
         best = best_under(joint, family, slope, goal, constraint, inside=inside)
@@ -199,12 +198,6 @@ def _chosen_inside(joint: JointDistribution, request: Request, goal: Objective, 
     return least_slope(joint, family, goal, constraint, unlimited, budget.loss, inside=inside) or best
 
 
-def _upward_range(joint: JointDistribution) -> tuple[float, float]:
-    """The score range on the scale on which a higher score speaks for a yes."""
-    lo, hi = joint.score_range
-    return (lo, hi) if joint.orientation == "positive" else (-hi, -lo)
-
-
 def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) -> list[Curve | None]:
     """A curve for each group through its point, within the slope budget and the score range; None where there is none.
 
@@ -212,12 +205,12 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
     """
     family, slope = request.family, chosen.slope
     if not family.has_path and family.is_continuous:
-        return [
-            _optimal(joint, member, point, slope) for member, point in zip(joint.members, chosen.points, strict=True)
-        ]
+        floors = joint.pooled.slope_bounds(chosen.points, [slope] * len(joint.members))
+        every = zip(joint.members, chosen.points, floors, strict=True)
+        return [_optimal(group, point, slope, floor) for group, point, floor in every]
     hard = np.isinf(slope) and not request.keep_individual_odds
     search = CurveSearch(joint, family, chosen.points, hard=hard)
-    inside = _upward_range(joint) if request.keep_individual_odds else None
+    inside = joint.score_range if request.keep_individual_odds else None
     paths = chosen_curves(search, request.criterion, steepest=slope, inside=inside)
     curves: list[Curve | None] = []
     for i, (member, path) in enumerate(zip(joint.members, paths, strict=True)):
@@ -229,32 +222,18 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
             reach = reaches_inside([member], Stack([member.by_label]), family, slope, inside)[0]
         point = chosen.points[i]
         floor = float(search.slope_floor[i])
-        curves.append(gentlest_mix(point, reach, slope, joint.orientation, floor=floor, inside=inside))
+        curves.append(gentlest_mix(point, reach, slope, floor=floor, inside=inside))
     return curves
 
 
-def _optimal(joint: JointDistribution, member: Group, point: Point, slope: float) -> Curve | None:
-    """The linear program's gentlest curve through a point."""
-    sign = 1.0 if joint.orientation == "positive" else -1.0
-    if abs(point.tpr - point.fpr) <= _ON_DIAGONAL:
-        lottery = (point.fpr + point.tpr) / 2
-        return Curve("optimal", -sign * np.inf, sign * np.inf, lottery, orientation=joint.orientation)
-    try:
-        odds, _ = gentlest_steps(member, point)
-    except SolverError:
-        # The point came from another program and may be outside by that one's tolerance: a hair nearer the diagonal.
-        middle = (point.fpr + point.tpr) / 2
-        nearer = Point(*(rate + 1e-9 * (middle - rate) for rate in (point.fpr, point.tpr)))
-        try:
-            odds, _ = gentlest_steps(member, nearer)
-        except SolverError:  # scores or weights that differ by more powers of ten than the program can tell apart
-            return None
-    # Odds are known to the program's precision; over a narrow gap that alone may be steeper than allowed.
-    steps = np.minimum(np.diff(odds), slope * np.diff(member.scores))
-    gentle = np.clip(odds[0] + np.append(0.0, np.cumsum(steps)), 0.0, 1.0)
-    if np.abs(gentle - odds).max() > _MATERIAL:
-        return None
-    return Curve.through(sign * member.scores, gentle, orientation=joint.orientation)
+def _optimal(group: Group, point: Point, slope: float, floor: float) -> Curve | None:
+    """The gentlest of all rising curves through a point; None where it would be steeper than allowed."""
+    if abs(point.tpr - point.fpr) <= ON_CURVE:
+        return Curve("optimal", -np.inf, np.inf, (point.fpr + point.tpr) / 2)
+    odds, _ = gentlest_of_all(group, point, at_least=floor, at_most=slope)
+    curve = Curve.through(group.scores, odds)
+    reached = rates_of(curve, group)
+    return curve if max(abs(reached.fpr - point.fpr), abs(reached.tpr - point.tpr)) <= _MATERIAL else None
 
 
 def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:
@@ -278,7 +257,7 @@ def _why_not_inside(joint: JointDistribution, curves: Sequence[Curve | None]) ->
 
 def _nothing_in_common(joint: JointDistribution, request: Request, slope: float) -> str:
     """Which group stands in the way of a common point with thresholds inside the score range."""
-    inside = _upward_range(joint)
+    inside = joint.score_range
     guilty = []
     for left_out in joint.members if len(joint.members) > 1 else ():
         others = replace(joint, members=tuple(m for m in joint.members if m is not left_out))

@@ -20,11 +20,10 @@ from evenodds.model.groups import Group, check_labels
 from evenodds.model.intake import groups_of
 from evenodds.model.keys import GroupLike, encode, owners
 from evenodds.model.pooling import Pooled
+from evenodds.model.scale import ORIENTATIONS, Orientation, Scale
 
-__all__ = ["Group", "JointDistribution", "Orientation", "check_is_joint", "check_joint"]
+__all__ = ["Group", "JointDistribution", "check_is_joint", "check_joint"]
 
-Orientation = Literal["positive", "negative"]
-ORIENTATIONS = ("positive", "negative")
 _FAR = 16.0  # times the score range: scores farther from 0 are moved for searches
 OneSided = Literal["refuse", "keep"]
 
@@ -281,6 +280,11 @@ class JointDistribution:
         return tuple(member.key for member in self.members)
 
     @property
+    def scale(self) -> Scale:
+        """How the scores of `members` relate to people's own."""
+        return Scale(self.orientation)
+
+    @property
     def total(self) -> float:
         """The weight of everybody."""
         return sum(member.total for member in self.members)
@@ -290,27 +294,29 @@ class JointDistribution:
         """The least and the greatest score of all groups, on the user's own scale."""
         lo = min(member.ends[0] for member in self.members)
         hi = max(member.ends[1] for member in self.members)
-        return (lo, hi) if self.orientation == "positive" else (-hi, -lo)
+        lo, hi = sorted((self.scale.own(lo), self.scale.own(hi)))
+        return lo, hi
 
     def figures_of(self, group: Group) -> tuple[float, float, float, float]:
         """The weights of a group's negatives and positives, and their mean scores on the user's own scale."""
-        sign = 1.0 if self.orientation == "positive" else -1.0
         negatives, positives = group.by_label
-        return negatives.total, positives.total, sign * negatives.mean, sign * positives.mean
+        return negatives.total, positives.total, self.scale.own(negatives.mean), self.scale.own(positives.mean)
 
     @cached_property
-    def near_zero(self) -> tuple[JointDistribution, float]:
-        """The same people with scores near 0, and what to add to come back, where scores vary little for their size.
+    def searched(self) -> tuple[JointDistribution, Scale]:
+        """The same people on the scale that is searched, and how to come back from it.
 
-        Searches compare thresholds, and floating-point numbers tell those apart best near 0. Where all scores are
-        within a factor of two of each other (Sterbenz), subtracting one of them from the others is exact.
+        There a higher score speaks for a yes; and scores that vary little for their size are near 0, where
+        floating-point numbers tell thresholds apart best. Where all scores are within a factor of two of each other
+        (Sterbenz), subtracting one of them from the others is exact.
         """
+        upward = self if self.orientation == "positive" else replace(self, orientation="positive", one_sided=())
         lo, hi = self.score_range
         if max(abs(lo), abs(hi)) <= _FAR * (hi - lo) or hi == lo:
-            return self, 0.0
-        upward = self.members[0].ends[0]
-        moved = replace(self, members=tuple(member.moved(-upward) for member in self.members), one_sided=())
-        return moved, upward if self.orientation == "positive" else -upward
+            return upward, self.scale
+        origin = self.members[0].ends[0]
+        moved = tuple(member.moved(-origin) for member in self.members)
+        return replace(upward, members=moved, one_sided=()), replace(self.scale, origin=origin)
 
     @cached_property
     def stack(self) -> Stack:

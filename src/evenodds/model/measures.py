@@ -53,8 +53,7 @@ def randomized_fraction(path: Path, group: Group) -> Floats:
     share = np.full(path.p.shape, np.nan)
     known = np.flatnonzero(path.found)
     if not path.family.is_continuous:
-        curve = path.curve(0)
-        own = curve(group.scores if curve.orientation == "positive" else -group.scores)
+        own = path.curve(0)(group.scores)
         return np.array([float(everybody.weights[is_random(own)].sum()) / everybody.total])
     width, p = (path.t1 - path.t0)[known], path.p[known]
     lo, hi = (where_unit_odds_are(path.family, odds, p, within=_FINEST) for odds in (CERTAIN, 1 - CERTAIN))

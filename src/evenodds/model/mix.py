@@ -19,7 +19,7 @@ from evenodds.geometry.roots import bracketed_roots
 from evenodds.geometry.stack import Stack
 from evenodds.model.curves import Curve
 from evenodds.model.families import Family
-from evenodds.model.joint import JointDistribution, Orientation
+from evenodds.model.joint import JointDistribution
 from evenodds.model.reach import ON_CURVE, Reach, reaches_inside, reaches_of, refined
 from evenodds.model.roc import Point
 from evenodds.model.search import CurveSearch
@@ -48,7 +48,6 @@ def gentlest_mix(
     point: Point,
     at_budget: Reach,
     budget: float,
-    orientation: Orientation,
     *,
     floor: float = 0.0,
     inside: Inside = None,
@@ -63,7 +62,6 @@ def gentlest_mix(
         little beyond.
     budget : float
         The largest slope; infinite where there is no budget, and then a point on the border is a mix of two thresholds.
-    orientation : "positive" or "negative"
     floor : float
         A slope that no rising curve through the point falls below; 0 where nothing is proven.
     inside : (lo, hi), optional
@@ -73,7 +71,7 @@ def gentlest_mix(
     short = at_budget.shortfall(point)
     held = ON_CURVE if inside is None else _PROGRAM
     if np.isinf(budget) and inside is None and abs(short) <= ON_CURVE:
-        return _curve(family, at_budget.edge(point), orientation)
+        return _curve(family, at_budget.edge(point))
     alone = JointDistribution((at_budget.group,), "positive")
     reaches = partial(_reaches, alone, family, point, inside)
     # Parts that do not overlap add up to less than either, so they may be steeper than the mix shall be.
@@ -91,11 +89,11 @@ def gentlest_mix(
                 known = [steepness for steepness, _ in candidates] if family.is_straight else []
                 candidates += _mixes(steeper, point, min(known, default=np.inf))
     candidates.sort(key=lambda one: one[0])
-    curves = [_curve(family, parts, orientation) for _, parts in candidates[: 1 if family.is_straight else _TRIED]]
+    curves = [_curve(family, parts) for _, parts in candidates[: 1 if family.is_straight else _TRIED]]
     curves = [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
     if not curves and abs(short) <= held:
         # Borders that are almost upright leave no room for a root: the edge beside the point is near enough.
-        nearest = _curve(family, at_budget.edge(point), orientation)
+        nearest = _curve(family, at_budget.edge(point))
         curves = [nearest] if nearest.lipschitz <= budget * (1 + 1e-9) else []
     return min(curves, key=lambda curve: curve.lipschitz, default=None)
 
@@ -158,11 +156,12 @@ def _first_that_holds(
             if i == 0:
                 return slope, found
             below = float(slopes[i - 1])
-        elif slopes[-1] * steps[-1] / steps[-2] >= min(budget, _STEEPEST):
+        elif slopes[-1] >= min(budget, _STEEPEST) / (steps[-1] / steps[-2]):
             below = float(slopes[-1])
         else:
-            steps = steps**2
-            slopes = slopes[-1] * steps
+            with np.errstate(over="ignore"):  # what is infinite is left out
+                steps = steps**2
+                slopes = slopes[-1] * steps
     for _ in range(_CLOSE if below else 0):
         ends = np.log(below), np.log(slope) if np.isfinite(slope) else np.log(below) + _TOGETHER
         between = np.exp(np.linspace(*ends, _TOGETHER + 1)[1:-1])
@@ -282,12 +281,10 @@ def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp
     ]
 
 
-def _curve(family: Family, parts: Parts, orientation: Orientation) -> Curve:
-    sign = 1.0 if orientation == "positive" else -1.0
-
+def _curve(family: Family, parts: Parts) -> Curve:
     def curve(placed: Placed) -> Curve:
         p = 0.0 if placed.t0 == placed.t1 else placed.p
-        return Curve(family.name, sign * placed.t0, sign * placed.t1, p, orientation=orientation)
+        return Curve(family.name, placed.t0, placed.t1, p)
 
     (share, one), (rest, other) = parts
     if share <= ON_CURVE or rest <= ON_CURVE:

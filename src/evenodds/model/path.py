@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve
 from evenodds.model.families import Family
-from evenodds.model.joint import Orientation
+from evenodds.model.scale import UPWARD, Scale
 
 __all__ = ["Path"]
 
@@ -27,8 +27,9 @@ class Path:
     p: Floats
     t0: Floats
     t1: Floats
-    orientation: Orientation
     at_t0: float | None = None
+    scale: Scale = UPWARD
+    """Of the curves that it gives."""
 
     @property
     def lipschitz(self) -> Floats:
@@ -49,7 +50,7 @@ class Path:
 
     def among(self, which: NDArray[np.bool_] | NDArray[np.intp] | slice) -> Path:
         """Some of the path's curves."""
-        return Path(self.family, self.p[which], self.t0[which], self.t1[which], self.orientation, self.at_t0)
+        return replace(self, p=self.p[which], t0=self.t0[which], t1=self.t1[which])
 
     def at(self, i: int) -> Path:
         """The path that is only its i-th curve."""
@@ -60,19 +61,12 @@ class Path:
         p = np.concatenate([self.p, more.p])
         order = np.argsort(p, kind="stable")
         t0, t1 = (np.concatenate(pair)[order] for pair in ((self.t0, more.t0), (self.t1, more.t1)))
-        return Path(self.family, p[order], t0, t1, self.orientation, self.at_t0)
+        return replace(self, p=p[order], t0=t0, t1=t1)
 
     def __iter__(self) -> Iterator[Curve]:
         return (self.curve(int(i)) for i in np.flatnonzero(self.found))
 
     def curve(self, i: int) -> Curve:
         """The i-th curve, on the user's own scale."""
-        sign = 1.0 if self.orientation == "positive" else -1.0
-        return Curve(
-            self.family.name,
-            sign * float(self.t0[i]),
-            sign * float(self.t1[i]),
-            float(self.p[i]),
-            self.at_t0,
-            orientation=self.orientation,
-        )
+        upward = Curve(self.family.name, float(self.t0[i]), float(self.t1[i]), float(self.p[i]), self.at_t0)
+        return upward.on(self.scale)

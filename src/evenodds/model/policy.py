@@ -21,9 +21,9 @@ from evenodds.model.certificate import Certificate
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve
 from evenodds.model.groups import Group
-from evenodds.model.joint import Orientation
 from evenodds.model.keys import Codes, GroupLike, encode, key_of, located
 from evenodds.model.roc import Point
+from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 
 __all__ = ["Policy", "check_policy", "describe", "kind_of", "odds_of", "rates_of"]
@@ -34,7 +34,7 @@ _MANY = 20  # groups that are listed one by one
 
 def odds_of(curve: Curve, group: Group) -> Floats:
     """The odds at a group's scores, in the group's own order."""
-    return curve(group.scores if curve.orientation == "positive" else -group.scores)
+    return curve(curve.scale.own(group.scores))
 
 
 def rates_of(curve: Curve, group: Group) -> Point:

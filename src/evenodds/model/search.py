@@ -67,7 +67,7 @@ class CurveSearch:
         self._apart: dict[int, tuple[float, float, float, float] | None] = {}  # see `_ramps`
 
     def _path(self, p: Floats, t0: Floats, t1: Floats, at_t0: float | None = None) -> Path:
-        return Path(self.family, p, t0, t1, self.joint.orientation, at_t0)
+        return Path(self.family, p, t0, t1, at_t0)
 
     # -- the two ends of every family, and the fixed curve ---------------------------------------------------------
 

@@ -71,8 +71,7 @@ def solutions(
         raise OptionError(msg)
     at = family.p_grid() if p is None else _checked_p(p, family)
     point = chosen_target(joint, target)
-    near, moved_by = joint.near_zero
-    upward = moved_by if joint.orientation == "positive" else -moved_by
+    near, scale = joint.searched
     paths = []
     for member in near.members:
         check_reach(member.key, member.roc, point)
@@ -80,7 +79,7 @@ def solutions(
     many = search.paths({i: at for i, single in enumerate(search.singles) if single is None})
     for i, single in enumerate(search.singles):
         path = single or many[i]
-        paths.append(replace(path, t0=path.t0 + upward, t1=path.t1 + upward))
+        paths.append(replace(path, t0=path.t0 + scale.origin, t1=path.t1 + scale.origin, scale=joint.scale))
     return Solutions(point, joint.groups, tuple(paths))
 
 

@@ -19,7 +19,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import SolverError
 from evenodds.model.goals import Constraint, Objective, Rate
 from evenodds.model.joint import JointDistribution
-from evenodds.model.mixes import Steps, best_mixed
+from evenodds.model.lp import best_mixed
 from evenodds.model.reach import ON_CURVE, Reach
 from evenodds.model.request import TargetLike, target_of
 from evenodds.model.roc import Point, Roc
@@ -50,7 +50,7 @@ def baseline(joint: JointDistribution) -> Baseline:
     best = {member.key: member.roc.nearest_to_perfect() for member in joint.members}
     group = max(best, key=lambda key: best[key][1].distance_to_perfect)
     threshold, point = best[group]
-    return Baseline(group, threshold if joint.orientation == "positive" else -threshold, point)
+    return Baseline(group, joint.scale.own(threshold), point)
 
 
 def chosen_target(joint: JointDistribution, target: TargetLike) -> Point:
@@ -95,8 +95,7 @@ def best_points(
         if not all(reach.traces.size for reach in reaches):
             msg = "no curve is in reach"
             raise SolverError(msg)
-        borders = [reach.rates[:, reach.border] for reach in reaches]
-        corners = [Steps(fpr, tpr, np.ones(fpr.size), whole=True) for fpr, tpr in borders]
+        corners = [(reach.rates[0, reach.border], reach.rates[1, reach.border]) for reach in reaches]
         return best_mixed(joint, corners, objective, constraint)
     return best_below_lines(joint, [reach.upper for reach in reaches], objective, constraint, near)
 
@@ -139,7 +138,7 @@ def _within_two_rates(
                 return list(points)
             around = [_around(line, p, _BESIDE) for line, p in zip(lines, points, strict=True)]
             some = [np.union1d(known, own) for known, own in zip(some, around, strict=True)]
-        corners = [Steps(x[own], y[own], np.ones(own.size)) for (x, y), own in zip(lines, some, strict=True)]
+        corners = [(x[own], y[own]) for (x, y), own in zip(lines, some, strict=True)]
         points = best_mixed(joint, corners, objective, constraint)
 
 

@@ -19,6 +19,7 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.reach import reach_of
+from evenodds.model.scale import UPWARD
 from evenodds.model.solutions import Solutions
 from evenodds.model.traces import some_scores
 from evenodds.pictures.axes import draw
@@ -78,12 +79,11 @@ def roc_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure
     diagonal = np.array([0.0, 1.0])
     series = [Series("a lottery for everybody", diagonal, diagonal, style="dotted")]
     zoom = None
-    sign = 1.0 if joint.orientation == "positive" else -1.0
     for member in joint.members:
         fpr, tpr, upward = _roc(member)
         series.append(
-            Series(member.key, fpr, tpr, group=member.key, people=_selected(member, fpr, tpr), score=sign * upward,
-                   shaded_to=np.minimum(fpr, tpr))
+            Series(member.key, fpr, tpr, group=member.key, people=_selected(member, fpr, tpr),
+                   score=joint.scale.own(upward), shaded_to=np.minimum(fpr, tpr))
         )  # fmt: skip
     if policy is not None:
         reached = [_in_reach(member, policy) for member in joint.members if member.key in policy.curves]
@@ -236,7 +236,7 @@ class _Near:
 
     def __init__(self, joint: JointDistribution | None, score_range: tuple[float, float]) -> None:
         self._members = {member.key: member for member in joint.members} if joint else {}
-        self._sign = -1.0 if joint and joint.orientation == "negative" else 1.0
+        self._scale = joint.scale if joint else UPWARD
         self._reach = _NEAR * (score_range[1] - score_range[0])
         self.meaning = f"people within {self._reach:.3g} of this score" if self._reach else "people with this score"
 
@@ -246,7 +246,7 @@ class _Near:
         return Series(name, x, y, style=style, group=group, people=people)
 
     def _count(self, member: Group, x: Floats) -> Floats:
-        upward = self._sign * x
+        upward = self._scale.upward(x)
         more = np.nextafter(upward + self._reach, np.inf)  # those at the end count too
         negatives, positives = _below(member, more) - _below(member, upward - self._reach)
         return np.asarray(negatives * member.negative_total + positives * member.positive_total)
@@ -366,7 +366,7 @@ def _density_bins(joint: JointDistribution) -> tuple[Floats, Floats]:
     few = [member.scores for member in joint.members if member.score_count <= _BINS]
     scores = np.unique(np.concatenate(few)) if len(few) == len(joint.members) else np.zeros(0)
     if 1 < scores.size <= _BINS:
-        scores = scores if joint.orientation == "positive" else -scores[::-1]
+        scores = np.sort(joint.scale.own(scores))
         between = (scores[1:] + scores[:-1]) / 2
         ends = (2 * scores[0] - between[0], 2 * scores[-1] - between[-1])
         return np.concatenate([ends[:1], between, ends[1:]]), scores
@@ -378,9 +378,9 @@ def _density_bins(joint: JointDistribution) -> tuple[Floats, Floats]:
 
 def _own_scale(joint: JointDistribution, member: Group) -> tuple[Floats, Floats, Floats]:
     """Scores as the user has them, ascending, with negatives and positives."""
-    if joint.orientation == "positive":
-        return member.scores, member.negatives, member.positives
-    return -member.scores[::-1], member.negatives[::-1], member.positives[::-1]
+    own = joint.scale.own(member.scores)
+    ascending = np.argsort(own)
+    return own[ascending], member.negatives[ascending], member.positives[ascending]
 
 
 def _bins(people: Floats, count: int) -> Any:

@@ -63,7 +63,7 @@ class Subject:
         if before is None:
             everybody = [m for m in (*joint.members, *joint.one_sided) if m.key in policy.curves and m.total > 0]
             right = [member.positives - member.negatives for member in everybody]
-            before = best_threshold(everybody, right, joint.orientation)
+            before = joint.scale.own(best_threshold(everybody, right))
             which = "the single threshold for everybody with the best accuracy on these people, since none was given"
         else:
             which = "a single threshold for everybody"

@@ -76,7 +76,7 @@ _orientation = click.option(
     "--orientation",
     default="positive",
     show_default=True,
-    shell_complete=_words("evenodds.model.joint.ORIENTATIONS"),
+    shell_complete=_words("evenodds.model.scale.ORIENTATIONS"),
     help="Whether a higher score speaks for a yes (positive) or against it (negative).",
 )
 
