@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenodds.geometry.bundle import Bundle
 from evenodds.geometry.pieces import Pieces
+from evenodds.geometry.piecewise import PiecewiseStack
 from shapes import curves, mixes, places
 
 
@@ -83,7 +83,7 @@ def test_a_bundle_of_mixes_has_the_bits_of_each(found):
     at = np.concatenate([places(curve, 7) for curve in found])
     which = np.arange(at.size) % len(members)
     expected = np.array([members[i](r) for i, r in zip(which, at, strict=True)])
-    assert np.array_equal(Bundle(members).values(at, which), expected)
+    assert np.array_equal(PiecewiseStack(members).values(at, which), expected)
 
 
 @given(mixes(jumps=True))

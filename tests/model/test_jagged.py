@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 import evenodds as eo
+from evenodds.model.families import family_of
+from evenodds.model.reach import reaches_inside
 from oracles import (
     blurred_points,
     hull,
@@ -449,3 +451,14 @@ def test_an_optimal_curve_that_would_have_to_be_steeper_is_refused(orientation):
     assert eo.fit(joint, max_slope=1.001 * least, **asked).certificate.residual <= 1e-9
     with pytest.raises(eo.UnreachableError, match="Group 'a' was not found to reach"):
         eo.fit(joint, max_slope=0.9 * least, **asked)
+
+
+def test_a_range_in_which_a_single_curve_fits_has_one_point():
+    """All curves of the reach do the same: its border is a point, and both ends of its edge are that curve."""
+    counts = {"a": (np.arange(5.0), [5, 4, 3, 2, 1], [1, 2, 3, 4, 5])}
+    joint = eo.JointDistribution.from_counts(counts)
+    (reach,) = reaches_inside(joint.members, joint.stack, family_of("linear"), 0.25, (0.0, 4.0))
+    point = eo.Point(*(float(rate) for rate in joint.members[0].class_conditional @ (np.arange(5) / 4)))
+    assert reach.shortfall(point) == pytest.approx(0, abs=1e-12)
+    assert {(placed.t0, placed.t1) for _, placed in reach.edge(point)} == {(0.0, 4.0)}
+    assert eo.fit(joint, max_slope=0.25, keep_individual_odds=True).curves["a"].t1 == pytest.approx(4.0)

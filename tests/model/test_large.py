@@ -126,7 +126,7 @@ def test_the_bound_on_the_gain_is_drawn_closely_around_the_best_points(constrain
     asked, goal = constraint_of(*constraint), objective_of("accuracy_score", joint)
     exact = goal.gain(best_below_lines(joint, [_exact_bound(m, 0.2) for m in joint.members], goal, asked))
     points, slopes = [eo.Point(0.0, 0.0)] * 2, [0.0] * 2
-    bound, _ = Bounds(joint, goal, asked, 0.2, points, 0.0, slopes, 1.0).tightest_gain(1.0)
+    bound, _ = Bounds(joint, goal, asked, 0.2, points, points, slopes, 1.0).tightest_gain(1.0)
     assert exact - 1e-12 <= bound <= exact + 1e-6
 
 

@@ -227,6 +227,11 @@ def test_nobody_is_more_robust(seed, family):
     _never_beaten(seed, "robust", family, lambda curve, member: _change(curve, member, 0.01), 1e-6)
 
 
+def test_a_level_run_of_a_measure_is_one_valley():
+    """Half of the path is as sensitive as p = 1/2 is; the deepest valley is a narrow one on the other half."""
+    _never_beaten(1041, "robust", "linear", lambda curve, member: _change(curve, member, 0.01), 1e-6)
+
+
 @pytest.mark.guarantee
 @pytest.mark.parametrize("seed", range(150))
 @pytest.mark.parametrize("family", ["linear", "quadratic", "cubic", "quartic"])

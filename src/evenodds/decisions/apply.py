@@ -15,7 +15,7 @@ from evenodds.frames import Frame, array_of, constant, is_lazy, narwhals, opened
 from evenodds.geometry.pieces import Pieces
 from evenodds.model.cells import check_group_kinds, check_numeric, names_of, plain
 from evenodds.model.columns import floats_of
-from evenodds.model.keys import MISSING, UNKNOWN, Codes, key_of, located, parts_of
+from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of, parts_of
 from evenodds.model.policy import Policy, check_policy
 
 __all__ = ["apply"]
@@ -84,7 +84,7 @@ def apply(
         return table.with_columns(_expression(policy, table, score, groups).alias(into)).to_native()
     native = table.to_native()
     scores = floats_of(f"score column {score!r}", array_of(native[score]))
-    codes = located([native[name] for name in groups], policy.groups)
+    codes = get_indexer([native[name] for name in groups], policy.groups)
     odds = policy.odds_or_nan(scores, codes)
     if on_invalid != "null":
         _refuse_invalid(policy, odds, scores, codes, [array_of(native[name]) for name in groups])

@@ -25,14 +25,10 @@ class SolverError(EvenoddsError):
 
 @dataclass(frozen=True)
 class Answer:
-    """An optimum: the point, the objective there, and by how much it changes with each right-hand side of an equality.
-
-    The last is what an equality's right-hand side is worth to an objective that is made as small as possible.
-    """
+    """An optimum: the point, and the objective there."""
 
     x: Floats
     value: float
-    prices: Floats
 
 
 @dataclass
@@ -96,7 +92,7 @@ class LinearProgram:
         if result.status != 0:
             msg = f"HiGHS found no optimum (status {result.status}): {result.message}"
             raise SolverError(msg)
-        return Answer(np.asarray(result.x), -float(result.fun), np.asarray(result.eqlin.marginals))
+        return Answer(np.asarray(result.x), -float(result.fun))
 
     def _matrix(self, kind: str) -> tuple[object | None, Floats | None]:
         from scipy.sparse import csr_array  # noqa: PLC0415  as above

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from evenodds.model.families import Family
 from evenodds.model.goals import Constraint, Objective
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
-from evenodds.model.reach import Reach, reaches_inside, reaches_of, refined
+from evenodds.model.reach import ON_CURVE, Reach, reaches_inside, reaches_of, refined
 from evenodds.model.roc import Point
 from evenodds.model.supports import Border, best_of_all, gentlest_of_all
 from evenodds.model.target import best_below_lines, best_points
@@ -22,8 +22,8 @@ from evenodds.model.traces import Gentler, has_ladder, least_width
 
 __all__ = ["POOLED", "Bounds", "Chosen", "best_under", "least_slope"]
 
-SMALL_TABLE = 5000
-"""Up to this many scores in all, bounds come from the linear program; beyond, from the pooled ROC."""
+SMALL_TABLE = 20_000
+"""Up to this many scores in all bounds are the tightest there are; beyond, they come from the pooled ROC."""
 _FLAT = 1e-6  # a slope that changes the odds by less than this over the whole score range is none
 _ROUGH = 1e-2  # how well the first search knows a slope
 _SPARE = 1e-12  # a gain this little above what is needed is what is needed
@@ -340,11 +340,16 @@ class Bounds:
     constraint: Constraint
     slope: float
     points: Sequence[Point]
-    gain: float
-    """What was achieved at these points, and with what slopes."""
+    """What was asked of each group, what was achieved, and with what slopes."""
+    reached: Sequence[Point]
     slopes: Sequence[float]
     unlimited: float
     """What there is to gain without a slope budget."""
+
+    @cached_property
+    def gain(self) -> float:
+        """What was achieved."""
+        return self.objective.gain(self.reached)
 
     def pooled(self) -> tuple[float, list[float]]:
         """A bound on the gain, and for each group one on the slope of every rising curve through its point.
@@ -403,6 +408,9 @@ class Bounds:
         if bound == 0 and self._is_loose(bound, achieved):
             bound = self.joint.pooled.searched_bound(which, point, achieved)
         if self._is_small and self._is_loose(bound, achieved):
-            _, least = gentlest_of_all(self.joint.members[which], point, at_least=bound, at_most=achieved)
+            # Whoever comes as near to the point as this policy does, or as rounding can tell, meets it.
+            fpr, tpr = max(point.fpr, self.reached[which].fpr), min(point.tpr, self.reached[which].tpr)
+            near = Point(min(fpr + ON_CURVE, 1.0), max(tpr - ON_CURVE, 0.0))
+            _, least = gentlest_of_all(self.joint.members[which], near, at_least=bound, at_most=achieved)
             bound = max(bound, least * (1 - _CAUTION))
         return min(bound, achieved)

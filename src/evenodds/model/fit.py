@@ -284,9 +284,8 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     request, goal, slope = solved.request, solved.goal, solved.slope
     points, curves = solved.points, solved.curves
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
-    gain = goal.gain(reached)
     slopes = tuple(c.lipschitz for c in curves)
-    bounds = Bounds(solved.people, goal, request.constraint, slope, points, gain, slopes, solved.unlimited)
+    bounds = Bounds(solved.people, goal, request.constraint, slope, points, reached, slopes, solved.unlimited)
     gain_bound, slope_bounds = bounds.pooled()
     certificate = Certificate(
         constraints=request.constraint.name,
@@ -299,7 +298,7 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         reached=reached,
         slopes=slopes,
         slope_bounds=tuple(slope_bounds),
-        objective=goal.reported(gain),
+        objective=goal.reported(bounds.gain),
         objective_bound=goal.reported(gain_bound),
         unlimited=goal.reported(solved.unlimited),
         smaller_is_better=goal.smaller_is_better,

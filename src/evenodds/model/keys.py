@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evenodds.errors import DataError
 from evenodds.frames import columns_of, factorize, refuse_masked
 
-__all__ = ["MISSING", "UNKNOWN", "Codes", "GroupLike", "encode", "key_of", "located", "owners", "parts_of"]
+__all__ = ["MISSING", "UNKNOWN", "Codes", "GroupLike", "encode", "get_indexer", "key_of", "owners", "parts_of"]
 
 Codes = NDArray[np.signedinteger]
 GroupLike = Any
@@ -83,10 +83,10 @@ def encode(group: GroupLike) -> tuple[Codes, tuple[str, ...]]:
     return (codes if sorted_already else order[codes]), tuple(keys)
 
 
-def located(group: GroupLike, known: Sequence[str]) -> Codes:
+def get_indexer(group: GroupLike, known: Sequence[str]) -> Codes:
     """Positions of the people's groups among the known keys; UNKNOWN or MISSING where there is none.
 
-    >>> located(["white", None, "green"], ["asian", "white"])
+    >>> get_indexer(["white", None, "green"], ["asian", "white"])
     array([ 1, -2, -1], dtype=int8)
     """
     codes, values = _combined(_columns(group))

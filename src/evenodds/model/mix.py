@@ -136,7 +136,7 @@ def _least_slope(reach: Reach, floor: float) -> float:
     """Where the search begins: at what is proven to be the least slope of all rising curves."""
     lo, hi = reach.group.ends
     # A smooth curve is steeper somewhere than the straight one; mixes of two may come near the bound.
-    return min(floor or _WIDEST / (hi - lo), 1 / least_width(reach.group, reach.family, np.inf))
+    return min(floor or _WIDEST / max(hi - lo, _TINY), 1 / least_width(reach.group, reach.family, np.inf))
 
 
 def _first_that_holds(

@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import DataError, OptionError, UnknownGroupError
 from evenodds.frames import array_of
-from evenodds.geometry.bundle import Bundle
 from evenodds.geometry.pieces import Floats
+from evenodds.geometry.piecewise import PiecewiseStack
 from evenodds.model.certificate import Certificate
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve
 from evenodds.model.groups import Group
-from evenodds.model.keys import Codes, GroupLike, encode, key_of, located
+from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of
 from evenodds.model.roc import Point
 from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
@@ -100,7 +100,7 @@ class Policy:
             raise DataError(msg)
         shape = scores.shape or numbers.shape
         rows = (np.broadcast_to(values, shape).reshape(-1) for values in (scores, numbers))
-        odds = self._bundle.values(*rows)
+        odds = self._stack.values(*rows)
         if np.isnan(odds).any():
             bad = np.flatnonzero(~np.isfinite(scores))
             msg = f"score has {bad.size} NaN or infinite value{'s' * (bad.size > 1)} (first at position {bad[0]})."
@@ -108,12 +108,12 @@ class Policy:
         return odds.reshape(shape)
 
     @cached_property
-    def _bundle(self) -> Bundle:
-        return Bundle(tuple(curve.pieces for curve in self.group_curves))
+    def _stack(self) -> PiecewiseStack:
+        return PiecewiseStack(tuple(curve.pieces for curve in self.group_curves))
 
     def odds_or_nan(self, score: NDArray[Any], codes: Codes) -> Floats:
         """The odds, and NaN where a code is negative or a score not finite: for those who count these rows."""
-        return self._bundle.values(score, codes)
+        return self._stack.values(score, codes)
 
     def codes_of(self, group: GroupLike) -> Codes:
         """Positions of groups in `groups`; an unknown one is an error."""
@@ -122,7 +122,7 @@ class Policy:
         scalar = isinstance(group, (str, bytes)) or (not hasattr(group, "__len__") and np.ndim(group) == 0)
         if scalar:
             group = [group]
-        codes = located(group, self.groups)
+        codes = get_indexer(group, self.groups)
         if codes.size and codes.min() < 0:
             _, keys = encode(group)  # refuses missing values
             raise UnknownGroupError(self.unknown([key for key in keys if key not in self.groups]))

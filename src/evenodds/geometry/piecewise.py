@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats, Pieces
 
-__all__ = ["Bundle"]
+__all__ = ["PiecewiseStack"]
 
 _BLOCK = 1 << 14  # rows at a time: what a block needs stays in the cache
 _FEW = 8  # up to so many pieces the place of a row is counted, comparison by comparison
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle:
+class PiecewiseStack:
     """Piecewise polynomials that are evaluated together, in blocks, without arrays as long as the data.
 
     Examples
     --------
     >>> steps = [Pieces.joined([at], origin=[0, 0], scale=[1, 1], coefficients=[[0], [1]]) for at in (2, 5)]
-    >>> Bundle(tuple(steps)).values(np.array([1.0, 3.0, 3.0, 6.0]), np.array([0, 0, 1, 1]))
+    >>> PiecewiseStack(tuple(steps)).values(np.array([1.0, 3.0, 3.0, 6.0]), np.array([0, 0, 1, 1]))
     array([0., 1., 0., 1.])
     """
 
