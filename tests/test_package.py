@@ -60,6 +60,15 @@ def test_a_layer_imports_only_layers_above_it(path):
         assert LAYERS.index(layer) <= LAYERS.index(own), f"{path} imports {name}"
 
 
+def test_no_file_of_the_model_is_longer_than_a_newcomer_reads_at_once():
+    long = {
+        path.name: lines
+        for path in (SOURCE / "model").glob("*.py")
+        if (lines := len(path.read_text().splitlines())) > 400
+    }
+    assert not long
+
+
 def test_modules_form_no_cycle():
     graph = {}
     for path in MODULES:

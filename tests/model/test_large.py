@@ -11,7 +11,7 @@ import evenodds as eo
 from evenodds.geometry import samples, threads
 from evenodds.geometry.hull import height
 from evenodds.model import groups, intake
-from evenodds.model.budget import Bounds
+from evenodds.model.bounds import Bounds
 from evenodds.model.goals import constraint_of, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.target import best_below_lines

@@ -12,7 +12,8 @@ import numpy as np
 from evenodds.errors import EvenoddsWarning, UnreachableError
 from evenodds.geometry.program import SolverError
 from evenodds.geometry.stack import Stack
-from evenodds.model.budget import POOLED, Bounds, Chosen, best_under, least_slope
+from evenodds.model.bounds import POOLED, Bounds
+from evenodds.model.budget import Chosen, best_under, least_slope
 from evenodds.model.certificate import Certificate
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import Curve

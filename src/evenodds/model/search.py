@@ -135,36 +135,22 @@ class CurveSearch:
             t0[lost], width[lost] = self._widest(owner[lost], p[lost], np.full(lost.size, steepest))
         return self._as_paths(wanted, p, t0, width)
 
-    def _positions(
-        self,
-        owner: Index,
-        width: Floats,
-        p: Floats,
-        lo: Floats,
-        hi: Floats,
-        *,
-        quick: bool = False,
-        within: Floats | float = 1e-15,
-    ) -> tuple[Floats, Floats]:
-        """The t0 between lo and hi at which the FPR is f*, from the left and from the right, within so many widths."""
+    def _positions(self, owner: Index, width: Floats, p: Floats, lo: Floats, hi: Floats) -> Floats:
+        """The t0 between lo and hi at which the FPR is f*, from the right."""
         # Any curve inside a gap that negatives leave at f* has that FPR, whatever its position; the leftmost has the
         # highest TPR, so it is the one to follow.
         free = np.flatnonzero(~(width <= self._gap_width[owner]))
-        left = self._gap_start[owner]
-        right = left.copy()
+        found = self._gap_start[owner]
         if free.size:
             o, w, q, f = owner[free], width[free], p[free], self.target[0, owner[free]]
 
             def excess(at: Floats, i: Index) -> Floats:
-                return np.asarray(self._rates(o[i], at, w[i], q[i], quick=quick)[0] - f[i])
+                return np.asarray(self._rates(o[i], at, w[i], q[i])[0] - f[i])
 
-            every = np.arange(free.size)
-            lo, hi = lo[free], hi[free]
-            tolerance = np.broadcast_to(within, owner.shape)[free] * w
-            left[free], right[free] = bracketed_roots(
-                excess, lo, hi, excess(lo, every), excess(hi, every), tolerance=tolerance
-            )
-        return left, right
+            every, lo, hi = np.arange(free.size), lo[free], hi[free]
+            ends = excess(lo, every), excess(hi, every)
+            _, found[free] = bracketed_roots(excess, lo, hi, *ends, tolerance=1e-15 * w)
+        return np.asarray(found)
 
     def _widest(self, owner: Index, p: Floats, steepest: Floats) -> tuple[Floats, Floats]:
         """Position and width of the widest solution for each p; NaN where none has a slope of at most `steepest`."""
@@ -258,9 +244,8 @@ class CurveSearch:
         And a position right of the narrower one's and one left of the wider one's: between them are those of all widths
         in between.
         """
-        n = p.size
         span = (self._ends[1] - self._ends[0])[owner]
-        narrow, t0_narrow = np.full(n, np.nan), np.full(n, np.nan)
+        narrow, t0_narrow = np.full(p.size, np.nan), np.full(p.size, np.nan)
         proven = self.slope_floor[owner] > 0  # then no curve is wider
         with np.errstate(divide="ignore"):
             wide = np.where(
@@ -383,13 +368,13 @@ class CurveSearch:
             def excess(
                 w: Floats, i: Index, o: Index = o, q: Floats = q, lo: Floats = lo, hi: Floats = hi, t: Floats = t
             ) -> Floats:
-                return np.asarray(self._rates(o[i], self._positions(o[i], w, q[i], lo[i], hi[i])[1], w, q[i])[1] - t[i])
+                return np.asarray(self._rates(o[i], self._positions(o[i], w, q[i], lo[i], hi[i]), w, q[i])[1] - t[i])
 
             ends = [self._rates(o, x, w[left], q)[1] - t for x, w in ((hi, narrow), (lo, wide))]
             narrow[left], wide[left] = bracketed_roots(
                 excess, narrow[left], wide[left], ends[0], ends[1], tolerance=tolerance * narrow[left]
             )
-            t0_narrow[left], t0_wide[left] = (self._positions(o, w[left], q, lo, hi)[1] for w in (narrow, wide))
+            t0_narrow[left], t0_wide[left] = (self._positions(o, w[left], q, lo, hi) for w in (narrow, wide))
             t0[left], width[left] = self._newton(o, q, t0_wide[left], wide[left])
             left = left[np.isnan(t0[left])]
             # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
