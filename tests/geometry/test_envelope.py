@@ -49,3 +49,12 @@ def test_vertices_that_differ_by_rounding_hide_no_crossing(joint, by_x, ulps):
     doubled = [tuple(np.repeat(z, 2) + [0, ulps * 1e-17] * z.size for z in line) for line in exact]
     one, two = (best_below(lines, lambda x, y: y - by_x * x) for lines in (exact, doubled))
     assert two[1] - by_x * two[0] == pytest.approx(one[1] - by_x * one[0], abs=1e-12)
+
+
+@given(st.floats(1e-15, 1e-6), st.floats(0.1, 0.9), st.floats(0.05, 0.95))
+def test_a_crossing_of_upright_lines_is_above_neither(run, rise, share):
+    """One of two lines that cross far to the left is almost upright: an ulp of x is worth more than that of y."""
+    upright = np.array([0.0, run, 1.0]), np.array([0.0, rise, 1.0])
+    level = np.array([0.0, 0.0, 1.0]), np.array([0.0, share * rise, 1.0])
+    x, y = best_below([upright, level], lambda x, y: y - x)
+    assert y <= min(float(height(*line, x)) for line in (upright, level))

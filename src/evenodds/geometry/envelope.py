@@ -79,7 +79,8 @@ def _best_below(
         low.extend((ends[0][:, None] + share * (ends[1] - ends[0])[:, None]).min(axis=0))
     x, y = np.array(at), np.array(low)
     top = int(np.argmax(score(x, y)))
-    return float(x[top]), float(y[top])
+    # Where a polyline is almost upright, rounding the place of a crossing moves it above the line by more than that.
+    return float(x[top]), min(float(y[top]), *(float(height(*line, x[top])) for line in polylines))
 
 
 def _corners(left: Floats, right: Floats) -> Floats:

@@ -195,7 +195,7 @@ class _Excess:
         self._joint, self._some = joint, joint
         self._best, self._loss, self._objective = best, loss, objective
         self._under = partial(best_under, family=family, objective=objective, constraint=constraint, inside=inside)
-        self._unit = float(family.unit_slope(0.5)) if family.has_path else 1.0
+        self._unit = family.symmetric_slope if family.has_path else 1.0
         self._family = family
         self._may_leave_out = constraint.one_point and family.has_path and inside is None
         self._rough: dict[float, float] = {}

@@ -26,6 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -64,6 +65,11 @@ class Family(ABC):
     def with_article(self) -> str:
         """The family's name as a sentence has it."""
         return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name} curve"
+
+    @cached_property
+    def symmetric_slope(self) -> float:
+        """The largest slope of the curve with p = 1/2 between thresholds 0 and 1."""
+        return float(self.unit_slope(0.5))
 
     @property
     def search_limits(self) -> tuple[float, float]:

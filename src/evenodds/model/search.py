@@ -204,7 +204,7 @@ class CurveSearch:
         start, pooled_width = (ramp[owner] for ramp in self._pooled_ramps)
         known = np.flatnonzero(~np.isnan(start))
         if known.size:
-            guess = float(self.family.unit_slope(0.5)) * pooled_width[known]
+            guess = self.family.symmetric_slope * pooled_width[known]
             middle = start[known] + (pooled_width[known] - guess) / 2
             found, wide = self._newton(owner[known], np.full(known.size, 0.5), middle, guess)
             near = wide >= np.maximum(_RUNG * guess, least[known])

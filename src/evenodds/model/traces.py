@@ -204,7 +204,8 @@ def least_width(group: Group, family: Family, slope: float, p: float = 0.5) -> f
     """
     lo, hi = group.ends
     enough = _NARROW * (hi - lo) if group.is_large else min(group.least_gap, max(hi - lo, 1.0)) / 2
-    return max(float(family.unit_slope(p)) / slope, enough)
+    unit = family.symmetric_slope if p == _HALF else float(family.unit_slope(p))
+    return max(unit / slope, enough)
 
 
 def has_ladder(group: Group) -> bool:
