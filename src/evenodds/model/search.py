@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ _NEGLIGIBLE = 1e-13  # a residual that need not be improved
 _STAGES = (1e-2, 1e-4, 1e-7, 1e-11, 1e-15)  # relative widths of the bracket at which Newton's method tries again
 _SINGULAR = 1e-10  # relative size of a determinant that is zero but for rounding
 _QUICK_STEPS = 4  # of Newton's method
+_HALVED = 6  # steps of it after which a bracket is halved, so that it ends
 _NEWTON_STEPS = 12
 _MANY = 2000  # scores that make rates smooth, so that a rung need not be placed exactly to tell whether it reaches
 _QUICK = 1e-9
@@ -135,23 +137,6 @@ class CurveSearch:
             t0[lost], width[lost] = self._widest(owner[lost], p[lost], np.full(lost.size, steepest))
         return self._as_paths(wanted, p, t0, width)
 
-    def _positions(self, owner: Index, width: Floats, p: Floats, lo: Floats, hi: Floats) -> Floats:
-        """The t0 between lo and hi at which the FPR is f*, from the right."""
-        # Any curve inside a gap that negatives leave at f* has that FPR, whatever its position; the leftmost has the
-        # highest TPR, so it is the one to follow.
-        free = np.flatnonzero(~(width <= self._gap_width[owner]))
-        found = self._gap_start[owner]
-        if free.size:
-            o, w, q, f = owner[free], width[free], p[free], self.target[0, owner[free]]
-
-            def excess(at: Floats, i: Index) -> Floats:
-                return np.asarray(self._rates(o[i], at, w[i], q[i])[0] - f[i])
-
-            every, lo, hi = np.arange(free.size), lo[free], hi[free]
-            ends = excess(lo, every), excess(hi, every)
-            _, found[free] = bracketed_roots(excess, lo, hi, *ends, tolerance=1e-15 * w)
-        return np.asarray(found)
-
     def _widest(self, owner: Index, p: Floats, steepest: Floats) -> tuple[Floats, Floats]:
         """Position and width of the widest solution for each p; NaN where none has a slope of at most `steepest`."""
         t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
@@ -170,7 +155,7 @@ class CurveSearch:
         left = np.flatnonzero(is_ramp | np.isnan(t0))
         if not left.size:
             return t0, width
-        narrow, wide, t0_narrow, t0_wide = self._bracket(owner[left], p[left], np.maximum(floor, least)[left])
+        narrow, wide, t0_narrow = self._bracket(owner[left], p[left], np.maximum(floor, least)[left])
         on_ramp = is_ramp[left] & (narrow == floor[left]) & (floor >= least)[left]
         found = np.flatnonzero(~np.isnan(narrow) & ~on_ramp)
         if not found.size:
@@ -180,9 +165,7 @@ class CurveSearch:
         missed = found[~((width[some] >= narrow[found]) & (width[some] <= wide[found]))]
         if missed.size:
             some = left[missed]
-            t0[some], width[some] = self._nested(
-                owner[some], p[some], narrow[missed], wide[missed], t0_narrow[missed], t0_wide[missed]
-            )
+            t0[some], width[some] = self._nested(owner[some], p[some], narrow[missed], wide[missed])
         return t0, width
 
     @cached_property
@@ -238,12 +221,8 @@ class CurveSearch:
                 t0[own] = score - x * width[own]
         return t0, width
 
-    def _bracket(self, owner: Index, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Two neighbouring widths for each p, the narrower one reaching t* and the wider not.
-
-        And a position right of the narrower one's and one left of the wider one's: between them are those of all widths
-        in between.
-        """
+    def _bracket(self, owner: Index, p: Floats, floor: Floats) -> tuple[Floats, Floats, Floats]:
+        """Two neighbouring widths for each p, the narrower one reaching t* and the wider not; and where that stands."""
         span = (self._ends[1] - self._ends[0])[owner]
         narrow, t0_narrow = np.full(p.size, np.nan), np.full(p.size, np.nan)
         proven = self.slope_floor[owner] > 0  # then no curve is wider
@@ -254,10 +233,9 @@ class CurveSearch:
                 np.maximum(_WIDEST * span, 2 * floor),
             )
         rising = np.flatnonzero(~proven)
-        t0_wide = self._below[owner] - wide  # left of every position
         # Up: widen until the curve is so flat that its TPR falls short of t*.
         while rising.size:
-            t0_wide[rising], right, reached = self._look(owner[rising], p[rising], wide[rising])
+            right, reached = self._look(owner[rising], p[rising], wide[rising])
             # A curve that is flat for all that matters reaches the diagonal alone, and the point is as good as there.
             reached &= wide[rising] < _FLAT * np.maximum(span[rising], floor[rising])
             rising = rising[reached]
@@ -272,35 +250,41 @@ class CurveSearch:
             rung = np.cumsum(fresh, axis=1) - 1 + np.append(0, np.cumsum(fresh.sum(axis=1)))[:-1, None]
             who = np.broadcast_to(falling[:, None], rungs.shape)[fresh]
             seen = self._look(owner[who], p[who], rungs[fresh])
-            left, right, reached = (a[rung] for a in seen)
+            right, reached = seen[0][rung], seen[1][rung]
             ladder = np.column_stack([wide[falling], rungs])
-            places = np.column_stack([t0_wide[falling], left])
             got = reached.any(axis=1)
             hit = np.where(got, reached.argmax(axis=1), _RUNGS)
             row = np.arange(falling.size)
-            wide[falling], t0_wide[falling] = ladder[row, hit], places[row, hit]
+            wide[falling] = ladder[row, hit]
             row, hit = row[got], hit[got]
             narrow[falling[got]], t0_narrow[falling[got]] = rungs[row, hit], right[row, hit]
             falling = falling[~got & (wide[falling] > floor[falling])]
-        return narrow, wide, t0_narrow, t0_wide
+        return narrow, wide, t0_narrow
 
-    def _look(self, owner: Index, p: Floats, width: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Positions left and right of the one at which the FPR is f*, and whether the TPR reaches t* there.
+    def _look(
+        self, owner: Index, p: Floats, width: Floats, *, exactly: bool = False
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Positions right of the one at which the FPR is f*, or just that one, and whether the TPR reaches t* there.
 
-        Both rates fall with the position, so that those beside it often tell already. Between them it is found by
+        Both rates fall with the position, so that places beside it often tell already. Between them it is found by
         Newton's method, and by halves where that leads outside.
         """
         f, t = self.target[0, owner], self.target[1, owner] - _NEGLIGIBLE  # as good as quick rates are
         left, right = self._below[owner] - width, self._at[owner].copy()
-        free = width <= self._gap_width[owner]  # any curve inside the gap has the FPR: see `_positions`
+        # Any curve inside a gap that negatives leave at f* has that FPR, whatever its position; the leftmost has the
+        # highest TPR, so it is the one to follow.
+        free = width <= self._gap_width[owner]
         left[free] = right[free] = self._gap_start[owner[free]]
         at = np.where(free, left, (left + right) / 2)
-        finest = np.maximum(np.where(self._many[owner], _QUICK, _NEGLIGIBLE) * width, np.spacing(np.abs(left)))
+        within = np.full(p.size, 1e-15) if exactly else np.where(self._many[owner], _QUICK, _NEGLIGIBLE)
+        finest = np.maximum(within * width, np.spacing(np.maximum(np.abs(left), np.abs(right))))
         reached = np.zeros(p.size, bool)
         live = np.arange(p.size)
-        while live.size:
+        for step in count(1):
+            if not live.size:
+                break
             x, o, w = at[live], owner[live], width[live]
-            (fpr, tpr), *change = self._rates.linearized(o, x, x + w, p[live], quick=True)
+            (fpr, tpr), *change = self._rates.linearized(o, x, x + w, p[live], quick=not exactly)
             over, steep = fpr - f[live], change[0][0] + change[1][0]
             # On a level run of the FPR the leftmost position has the highest TPR: there a root is not enough.
             is_root = (np.abs(over) <= _SLACK) & (steep < 0) | free[live]
@@ -308,17 +292,17 @@ class CurveSearch:
             left[live] = np.where(is_left | is_root, x, left[live])
             right[live] = np.where(is_left & ~is_root, right[live], x)
             reached[live] = reaches & ~(is_left & ~is_root)
-            told = (is_left != reaches) | is_root
+            told = is_root if exactly else is_root | (is_left != reaches)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 following = x - over / steep
             lo, hi = left[live], right[live]
-            halves = ~((following > lo) & (following < hi))
+            halves = ~((following > lo) & (following < hi)) | (step % _HALVED == 0)
             at[live] = np.where(halves, lo + (hi - lo) / 2, following)
             close = hi - lo <= finest[live]
             # What is not told by then is told by the right end, which may not have been looked at.
             at[live[close & (x != hi)]] = hi[close & (x != hi)]
             live = live[~told & ~(close & (x == hi))]
-        return left, right, reached
+        return right, reached
 
     def _newton(self, owner: Index, p: Floats, t0: Floats, width: Floats) -> tuple[Floats, Floats]:
         """Newton's method for both thresholds at once; NaN where it does not settle on the point."""
@@ -351,30 +335,27 @@ class CurveSearch:
         settled = (error <= np.maximum(_EXACT, _noise(t0, t1 - t0))) & isolated
         return np.where(settled, t0, np.nan), np.where(settled, t1 - t0, np.nan)
 
-    def _nested(
-        self, owner: Index, p: Floats, narrow: Floats, wide: Floats, t0_narrow: Floats, t0_wide: Floats
-    ) -> tuple[Floats, Floats]:
+    def _nested(self, owner: Index, p: Floats, narrow: Floats, wide: Floats) -> tuple[Floats, Floats]:
         """The width between `narrow` and `wide` at which the TPR is t*, by nested roots that cannot be lost.
 
         The bracket is narrowed stage by stage, and each time Newton's method tries to finish.
         """
-        t0, width = np.full(p.size, np.nan), np.full(p.size, np.nan)
+        t0, width, t0_wide = np.full((3, p.size), np.nan)
         left = np.arange(p.size)
         for tolerance in _STAGES:
-            o, q, lo, hi = owner[left], p[left], t0_wide[left], t0_narrow[left]
+            o, q = owner[left], p[left]
             t = self.target[1, o] - _SLACK
 
-            # t0 falls and t1 rises with the width, so the positions of both ends bracket every position between.
-            def excess(
-                w: Floats, i: Index, o: Index = o, q: Floats = q, lo: Floats = lo, hi: Floats = hi, t: Floats = t
-            ) -> Floats:
-                return np.asarray(self._rates(o[i], self._positions(o[i], w, q[i], lo[i], hi[i]), w, q[i])[1] - t[i])
+            def excess(w: Floats, i: Index, o: Index = o, q: Floats = q, t: Floats = t) -> Floats:
+                at, _ = self._look(o[i], q[i], w, exactly=True)
+                return np.asarray(self._rates(o[i], at, w, q[i])[1] - t[i])
 
-            ends = [self._rates(o, x, w[left], q)[1] - t for x, w in ((hi, narrow), (lo, wide))]
+            every = np.arange(left.size)
+            ends = [excess(w[left], every) for w in (narrow, wide)]
             narrow[left], wide[left] = bracketed_roots(
                 excess, narrow[left], wide[left], ends[0], ends[1], tolerance=tolerance * narrow[left]
             )
-            t0_narrow[left], t0_wide[left] = (self._positions(o, w[left], q, lo, hi) for w in (narrow, wide))
+            t0_wide[left], _ = self._look(o, q, wide[left], exactly=True)
             t0[left], width[left] = self._newton(o, q, t0_wide[left], wide[left])
             left = left[np.isnan(t0[left])]
             # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
