@@ -51,7 +51,8 @@ class CurveRates:
         local = self.stack.local(pieces, bounds, quick=quick)
         # d odds / d t1 = -slope x and d odds / d t0 = slope (x - 1), with x = (r - t0) / (t1 - t0).
         slope = pieces.derivative()
-        by_t1 = -slope.times_affine(-t0 / (t1 - t0), 1 / (t1 - t0)).coefficients
+        with np.errstate(divide="ignore", invalid="ignore"):  # thresholds that are the same float have no derivative
+            by_t1 = -slope.times_affine(-t0 / (t1 - t0), 1 / (t1 - t0)).coefficients
         by_t0 = -by_t1
         by_t0[..., :-1] -= slope.coefficients
         rates, start, end = (expected(c, local) for c in (pieces.coefficients, by_t0, by_t1))

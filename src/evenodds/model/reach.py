@@ -34,6 +34,7 @@ from evenodds.model.families import Family
 from evenodds.model.groups import Group
 from evenodds.model.roc import Point
 from evenodds.model.traces import (
+    FEW_SCORES,
     LADDER,
     PLACES,
     Gentler,
@@ -41,7 +42,6 @@ from evenodds.model.traces import (
     Traces,
     has_ladder,
     inside_traces,
-    is_sparse,
     ladder_traces,
     least_width,
     one_trace,
@@ -265,12 +265,12 @@ def reaches_of(
         looks = []
         if known[i] is None:
             width = least_width(group, family, own)
-            if not roughly and has_ladder(group) and not is_sparse(group, family, width):
+            if not roughly and group.score_count <= FEW_SCORES and family.is_straight:
                 looks.append(Traces.along(group.scores, wider * width, exact=True))
             else:
                 looks.append(own_trace(group, family, width, roughly=roughly))
                 if wider.size > 1 and has_ladder(group):
-                    looks.append(ladder_traces(group, width))
+                    looks.append(ladder_traces(group, family, width))
             if gentler is not None:
                 looks.append(gentler[i].placed(width))
         traces.append(Traces.joined(looks))

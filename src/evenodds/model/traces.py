@@ -18,6 +18,7 @@ from evenodds.model.families import Family
 from evenodds.model.groups import Group
 
 __all__ = [
+    "FEW_SCORES",
     "LADDER",
     "PLACES",
     "Gentler",
@@ -39,7 +40,8 @@ LADDER = 4.0 ** (np.arange(1, 7) / 6)
 _NARROW = 1e-9  # of the score range: no curve need be narrower
 PLACES = 64
 """Floating-point numbers over which a curve must at least extend."""
-_FEW_SCORES = 300  # scores whose kinks make the first vertices of an arc
+FEW_SCORES = 300
+"""Scores whose kinks make the first vertices of an arc, and of gentler curves."""
 _FEW_ROUGHLY = 100  # the same in a first search
 _FEW_RAMPS = 2000  # scores up to which the linear curve's polyline has all its vertices
 _SMOOTH = 500  # scores within a ramp that make the blurred ROC smooth
@@ -152,14 +154,15 @@ def own_trace(group: Group, family: Family, width: float, *, roughly: bool) -> T
         few = _FEW_ROUGHLY if roughly else _FIRST_LOOK if sparse else None
         scores = group.scores if few is None else some_scores(group, few)
     else:
-        scores = _along(group, some_scores(group, _FEW_ROUGHLY if roughly else _FEW_SCORES), width)
+        scores = _along(group, some_scores(group, _FEW_ROUGHLY if roughly else FEW_SCORES), width)
     return Traces.along(scores, np.array([width]), exact=not sparse)
 
 
-def ladder_traces(group: Group, width: float) -> Traces:
-    """The same for gentler curves, where these are arcs."""
-    scores = _along(group, some_scores(group, _FEW_ROUGHLY), width)
-    return Traces.along(scores, LADDER * width, exact=False)
+def ladder_traces(group: Group, family: Family, width: float) -> Traces:
+    """The same for gentler curves: they have smaller dents, so some of many scores are enough."""
+    if family.is_straight:
+        return Traces.along(some_scores(group, FEW_SCORES // 2), LADDER * width, exact=True)
+    return Traces.along(_along(group, some_scores(group, _FEW_ROUGHLY), width), LADDER * width, exact=False)
 
 
 def _along(group: Group, scores: Floats, width: float) -> Floats:
