@@ -175,3 +175,8 @@ def test_pandas_style_objects_and_booleans_are_taken():
     )
     assert joint.total == 3
     assert "1 group, 3 scores" in repr(joint)
+
+
+def test_weights_that_are_all_0_are_refused():
+    with pytest.raises(eo.DataError, match="weight is 0 for everybody"):
+        eo.JointDistribution.from_arrays([1, 2, 3, 4], ["a"] * 4, [0, 1, 0, 1], weight=[0, 0, 0, 0])

@@ -59,3 +59,18 @@ def test_scores_that_cannot_be_told_apart_are_refused_with_what_would_break():
     with pytest.raises(eo.UnreachableError, match=r"Not kept: .*tolerance=0.* Hint: subtract a constant"):
         eo.fit(joint, max_slope=0.2)
     assert eo.fit(joint, curve="fixed").certificate.residual <= 1e-12
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-4, 2.0**-20, 2.0**30])
+def test_thresholds_bound_to_the_scores_do_not_depend_on_their_unit(unit):
+    """One of the groups has one score only: no gap of its own says how narrow a curve may be."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 60)
+    score = np.round(rng.normal(label, 1), 2)
+    score[40:], label[40:42] = 0.5, [0, 1]
+    asked = {"keep_individual_odds": True, "tolerance": 0.05, "max_loss": 0.2}
+    slopes = []
+    for scaled in (score, score * unit):
+        joint = eo.JointDistribution.from_arrays(scaled, np.repeat(["a", "b", "c"], 20), label)
+        slopes.append(max(eo.fit(joint, **asked).certificate.slopes))
+    assert slopes[1] * unit == pytest.approx(slopes[0], rel=1e-6)

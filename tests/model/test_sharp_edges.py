@@ -232,6 +232,24 @@ def test_a_level_run_of_a_measure_is_one_valley():
     _never_beaten(1041, "robust", "linear", lambda curve, member: _change(curve, member, 0.01), 1e-6)
 
 
+def test_a_gentler_curve_beside_the_symmetric_one_is_found():
+    """It is of another branch of solutions, which a few p between 0.48 and 0.5 have: a coarse grid passes over it."""
+    rng = np.random.default_rng(183)
+    n = int(rng.choice([15, 30, 60, 150, 300]))
+    label = rng.integers(0, 2, n)
+    label[:2] = [0, 1]
+    score = np.round(1 / (1 + np.exp(-2 * rng.normal(rng.uniform(0.3, 2) * label, 1))), 2)
+    joint = eo.JointDistribution.from_arrays(score, ["a"] * n, label)
+    roc = joint.members[0].roc
+    beaten = []
+    for fpr in np.linspace(0.1, 0.9, 9):
+        target = float(fpr), float(fpr + 0.8 * (roc.height(fpr) - fpr))
+        own = eo.fit(joint, target=target, curve="quadratic").curves["a"].lipschitz
+        path = eo.solutions(joint, target=target, curve="quadratic", p=np.linspace(0.05, 0.95, 361)).paths["a"]
+        beaten.append(own / min(curve.lipschitz for curve in path))
+    assert max(beaten) <= 1.005
+
+
 @pytest.mark.guarantee
 @pytest.mark.parametrize("seed", range(150))
 @pytest.mark.parametrize("family", ["linear", "quadratic", "cubic", "quartic"])

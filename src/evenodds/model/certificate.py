@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import RLock
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
@@ -14,6 +15,7 @@ from evenodds.model.roc import Point
 __all__ = ["Certificate"]
 
 T = TypeVar("T")
+_ONE_BY_ONE = RLock()
 
 
 class _Bound(Generic[T]):
@@ -26,9 +28,11 @@ class _Bound(Generic[T]):
         if certificate is None:
             raise AttributeError(self._name)  # so that dataclasses see a field without a default
         known = certificate.__dict__
-        tighter = known.pop("_tighter", None)
-        if tighter is not None:
-            known.update({f"_{name}": value for name, value in tighter().items()})
+        if "_tighter" in known:
+            with _ONE_BY_ONE:  # who comes while it is computed waits for it
+                if "_tighter" in known:
+                    known.update({f"_{name}": value for name, value in known["_tighter"]().items()})
+                    del known["_tighter"]
         return cast("T", known[self._name])
 
     def __set__(self, certificate: object, value: T) -> None:

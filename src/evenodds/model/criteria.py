@@ -42,6 +42,7 @@ WHEN_TO_USE = {
 CRITERIA = tuple(WHEN_TO_USE)
 
 _FIRST_LOOK = 9  # steps of the first grid to each side of p = 1/2
+_PRUNED_LOOK = 36  # the same where only what is better than a known curve is looked for
 _VALLEYS = 5  # how many local minima of the first look are followed to their bottom
 _PROMISES = 6  # times that stretches between scores are looked at more closely
 _TRIED = 24  # stretches at a time
@@ -89,7 +90,8 @@ def chosen_curves(
     if criterion == "smoothest" and search.family.smooth_p() is not None:
         return _only_smooth(search, steepest, allowed)
     prune = criterion == "gentlest" and inside is None
-    steps = DENSE if criterion == "robust" else _FIRST_LOOK  # jagged scores make many valleys of what is summed there
+    # Jagged scores make many valleys of what is summed there; what is pruned may be looked at closely at no cost.
+    steps = DENSE if criterion == "robust" else _PRUNED_LOOK if prune else _FIRST_LOOK
     measures = [_measure(criterion, group) for group in search.groups]
     return _least(search, measures, steepest, allowed, prune=prune, steps=steps)
 

@@ -184,6 +184,9 @@ class JointDistribution:
             raise DataError(msg)
         if weights is not None:
             check_amounts(names[2], weights)
+            if not weights.any():
+                msg = f"{names[2]} is 0 for everybody: nobody is left to fit."
+                raise DataError(msg)
         if width:
             scores = rounded(scores, width)
         keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"

@@ -187,7 +187,9 @@ def inside_traces(group: Group, family: Family, slope: float, inside: tuple[floa
     scores = some_scores(group, _FEW_INSIDE)
     looks = []
     for p in family.p_grid(_INSIDE_P).tolist():
-        least = max(least_width(group, family, slope, p), PLACES * float(np.spacing(max(abs(lo), abs(hi)))))
+        # Where all scores are the same any width does.
+        own = least_width(group, family, slope, p) if group.score_count > 1 else float(family.unit_slope(p)) / slope
+        least = max(own, PLACES * float(np.spacing(max(abs(lo), abs(hi)))))
         if least > (hi - lo) * (1 + 1e-12):
             continue
         for width in np.geomspace(least, hi - lo, _INSIDE_WIDTHS).tolist() if least < hi - lo else [hi - lo]:

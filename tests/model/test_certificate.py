@@ -1,0 +1,61 @@
+"""Bounds that are proven when they are first looked at."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+
+import pytest
+
+import evenodds as eo
+from oracles import small_population
+
+pytestmark = pytest.mark.filterwarnings("ignore:Group .* is very small")
+
+
+def test_who_looks_while_a_bound_is_proven_waits_for_it():
+    certificate = eo.fit(small_population(1)).certificate
+    proven = certificate.objective_bound
+    begun, seen = threading.Event(), []
+
+    def slowly():
+        begun.set()
+        time.sleep(0.2)
+        return {"objective_bound": proven - 1.0, "bound_by": "a test", "slope_bounds": certificate.slope_bounds}
+
+    waiting = certificate.tightened_by(slowly)
+    threads = [threading.Thread(target=lambda: seen.append(waiting.objective_bound)) for _ in range(4)]
+    threads[0].start()
+    assert begun.wait(5)
+    for thread in threads[1:]:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [proven - 1.0] * 4
+
+
+def test_a_bound_whose_proof_was_interrupted_is_proven_again():
+    certificate = eo.fit(small_population(1)).certificate
+    tight = {name: getattr(certificate, name) for name in ("objective_bound", "bound_by", "slope_bounds")}
+    calls = []
+
+    def interrupted():
+        calls.append(None)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return {**tight, "bound_by": "the second try"}
+
+    asked = certificate.tightened_by(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _ = asked.objective_bound
+    assert asked.bound_by == "the second try"
+    assert len(calls) == 2
+
+
+def test_what_is_written_down_is_proven_first():
+    policy = eo.fit(small_population(2), curve="cubic")
+    copy = pickle.loads(pickle.dumps(policy)).certificate  # noqa: S301 our own
+    assert copy.objective_bound == policy.certificate.objective_bound
+    assert copy.slope_bounds == policy.certificate.slope_bounds
+    assert copy.gap < 0.05
