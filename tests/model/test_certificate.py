@@ -11,7 +11,7 @@ import pytest
 import evenodds as eo
 from oracles import small_population
 
-pytestmark = pytest.mark.filterwarnings("ignore:Group .* is very small")
+pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
 
 def test_who_looks_while_a_bound_is_proven_waits_for_it():
