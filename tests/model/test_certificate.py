@@ -16,13 +16,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
 def test_who_looks_while_a_bound_is_proven_waits_for_it():
     certificate = eo.fit(small_population(1)).certificate
-    proven = certificate.objective_bound
+    proven, slopes = certificate.objective_bound, certificate.slope_bounds
     begun, seen = threading.Event(), []
 
     def slowly():
         begun.set()
         time.sleep(0.2)
-        return {"objective_bound": proven - 1.0, "bound_by": "a test", "slope_bounds": certificate.slope_bounds}
+        return {"objective_bound": proven - 1.0, "bound_by": "a test", "slope_bounds": slopes}
 
     waiting = certificate.tightened_by(slowly)
     threads = [threading.Thread(target=lambda: seen.append(waiting.objective_bound)) for _ in range(4)]
