@@ -120,9 +120,9 @@ def _exact_bound(group: Group, slope: float):
 def test_the_bound_on_the_gain_is_drawn_closely_around_the_best_points(constraint):
     """The first tangents alone are off by more than 5e-5 here, some percents of the gap that a certificate tells."""
     rng = np.random.default_rng(0)
-    score = rng.normal(size=12_000)
-    label = rng.random(12_000) < 1 / (1 + np.exp(-2 * score))
-    joint = eo.JointDistribution.from_arrays(score, rng.integers(0, 2, 12_000), label)
+    score = rng.normal(size=24_000)
+    label = rng.random(24_000) < 1 / (1 + np.exp(-2 * score))
+    joint = eo.JointDistribution.from_arrays(score, rng.integers(0, 2, 24_000), label)
     asked, goal = constraint_of(*constraint), objective_of("accuracy_score", joint)
     exact = goal.gain(best_below_lines(joint, [_exact_bound(m, 0.2) for m in joint.members], goal, asked))
     points, slopes = [eo.Point(0.0, 0.0)] * 2, [0.0] * 2

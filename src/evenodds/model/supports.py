@@ -146,7 +146,7 @@ def gentlest_of_all(group: Group, point: Point, *, at_least: float, at_most: flo
     """
     if group.score_count == 1:
         return np.array([(point.fpr + point.tpr) / 2]), 0.0
-    at_most = min(at_most, 1 / group.least_gap)
+    at_most = min(at_most, 1 / float(np.diff(group.scores).min()))
     at_least = min(max(at_least, _FLAT / (group.ends[1] - group.ends[0])), at_most)
     last: Border | None = None
 
