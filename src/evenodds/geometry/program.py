@@ -12,7 +12,8 @@ from evenodds.geometry.pieces import Floats
 
 __all__ = ["Answer", "LinearProgram", "SolverError"]
 
-_NUMERICAL_TROUBLE = 4  # scipy's number for it
+_TROUBLE = (1, 4)  # scipy's numbers for a limit that was reached, and for numerical trouble
+_SECONDS, _EACH = 2.0, 1e-3  # what a program may take, in all and for each column: some circle for minutes
 _TOLERANCE = 1e-10  # the tightest that HiGHS takes, for violated rows and for reduced costs
 # Where one way has trouble the next is tried, the last with HiGHS's own tolerance. The simplex method alone: the
 # interior point method has been seen not to end.
@@ -85,9 +86,10 @@ class LinearProgram:
                     "primal_feasibility_tolerance": tolerance,
                     "dual_feasibility_tolerance": tolerance,
                     "presolve": presolve,
+                    "time_limit": _SECONDS + _EACH * self.objective.size,
                 },
             )
-            if result.status != _NUMERICAL_TROUBLE:
+            if result.status not in _TROUBLE:
                 break
         if result.status != 0:
             msg = f"HiGHS found no optimum (status {result.status}): {result.message}"
