@@ -105,7 +105,7 @@ SECTIONS = {
     ),
     "optimal": Section(
         'curve="optimal"',
-        "A linear program over all scores, where the defaults look at some places among them.",
+        "The farthest points of all rising odds, over all scores; the defaults look at some places among them.",
         (Ratio("of the defaults"),),
         ("rows", "groups"),
     ),

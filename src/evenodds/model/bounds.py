@@ -65,11 +65,11 @@ class Bounds:
 
     @property
     def _is_small(self) -> bool:
-        """Whether linear programs are quick enough."""
+        """Whether the tightest bounds are quick enough to prove."""
         return sum(member.score_count for member in self.joint.members) <= SMALL_TABLE
 
     def _leaves_a_gap(self, gain: float) -> bool:
-        return gain > self.gain + 1e-9 and bool(np.isfinite(self.slope))  # the program's own precision
+        return gain > self.gain + 1e-9 and bool(np.isfinite(self.slope))  # what rounding may do
 
     @staticmethod
     def _is_loose(bound: float, achieved: float) -> bool:

@@ -8,11 +8,11 @@ share; it reaches points that no single one of them can.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import Literal, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
 from evenodds.model.families import CONTINUOUS, Family, family_of
 from evenodds.model.nodes import checked_nodes, columns_of, mean_between, without_straight
-from evenodds.model.scale import UPWARD, Scale
+from evenodds.model.scale import UPWARD, Orientation, Scale
 
 __all__ = ["CERTAIN", "Curve", "is_random"]
 
@@ -82,12 +82,10 @@ class Curve:
     at_t0: float | None = None
     nodes: tuple[tuple[float, float], ...] | None = None
     parts: _Parts | tuple[()] = ()
-    orientation: Literal["positive", "negative"] = field(default="positive", kw_only=True)
+    orientation: Orientation = field(default="positive", kw_only=True)
 
     @classmethod
-    def through(
-        cls, scores: ArrayLike, odds: ArrayLike, *, orientation: Literal["positive", "negative"] = "positive"
-    ) -> Curve:
+    def through(cls, scores: ArrayLike, odds: ArrayLike, *, orientation: Orientation = "positive") -> Curve:
         """The curve of straight lines through rising odds at rising scores (falling scores for negative orientation).
 
         Nodes on a straight line between their neighbours are left out. t0 and t1 are the first and the last node:
@@ -207,20 +205,18 @@ class Curve:
 
     def moved(self, by: float) -> Curve:
         """The same curve for scores that are all higher by so much."""
-        if self.parts:
-            return Curve.mixed([(share, part.moved(by)) for share, part in self.parts])
-        nodes = self.nodes and tuple((score + by, odds) for score, odds in self.nodes)
-        return replace(self, t0=self.t0 + by, t1=self.t1 + by, nodes=nodes)
+        return self._with(lambda score: score + by, self.orientation)
 
     def on(self, scale: Scale) -> Curve:
         """The same curve, which is for scores as they are searched, for people's own."""
-        if scale == UPWARD:
-            return self
+        return self if scale == UPWARD else self._with(scale.own, scale.orientation)
+
+    def _with(self, score_of: Callable[[float], float], orientation: Orientation) -> Curve:
+        """The same curve with every score replaced."""
         if self.parts:
-            return Curve.mixed([(share, part.on(scale)) for share, part in self.parts])
-        nodes = self.nodes and tuple((scale.own(score), odds) for score, odds in self.nodes)
-        t0, t1 = scale.own(self.t0), scale.own(self.t1)
-        return replace(self, t0=t0, t1=t1, nodes=nodes, orientation=scale.orientation)
+            return Curve.mixed([(share, part._with(score_of, orientation)) for share, part in self.parts])  # noqa: SLF001
+        nodes = self.nodes and tuple((score_of(score), odds) for score, odds in self.nodes)
+        return replace(self, t0=score_of(self.t0), t1=score_of(self.t1), nodes=nodes, orientation=orientation)
 
     @property
     def scale(self) -> Scale:

@@ -15,7 +15,7 @@ monotone exactly for p in [2/5, 3/5]; it is evaluated from both ends, since psi_
 odds never leave [0, 1] by rounding. The fixed curve (Hardt et al., 2016) is p all the way; on discrete scores it
 carries one more number, the odds `at_t0` of the people exactly at t0.
 
-The optimal curve is not of the paper: it is whatever piecewise-linear curve a linear program found, and is given by its
+The optimal curve is not of the paper: it is the best piecewise-linear curve of all that rise, and is given by its
 nodes.
 
 A family is an object that says what its curves look like; searches, criteria and reports ask it, and never its name.
@@ -270,7 +270,7 @@ class _Fixed(Family):
 
 @dataclass(frozen=True)
 class _Optimal(Family):
-    """Straight lines through the nodes that a linear program found."""
+    """Straight lines through nodes: the best of all rising odds."""
 
     has_path: ClassVar[bool] = False
 

@@ -382,4 +382,5 @@ def _size(entry: object) -> str:
 
 
 def _sign(orientation: Orientation) -> float:
-    return 1.0 if one_of("orientation", orientation, ORIENTATIONS) == "positive" else -1.0
+    one_of("orientation", orientation, ORIENTATIONS)
+    return Scale(orientation).sign

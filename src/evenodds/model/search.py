@@ -175,8 +175,7 @@ class CurveSearch:
     @cached_property
     def slope_floor(self) -> Floats:
         """What no rising curve's slope falls below, whatever its family; 0 where nothing is proven."""
-        width = self._pooled_ramps[1]
-        return np.where(np.isnan(width), 0.0, (1 - 1e-9) / width)
+        return np.array(self.joint.pooled.slope_bounds(self.points, [np.inf] * len(self.points)))
 
     def _from_pooled(self, owner: Index, least: Floats) -> tuple[Floats, Floats]:
         """Position and width of the symmetric curve, by Newton's method from the pooled group's ramp.
