@@ -27,9 +27,9 @@ def fixed(roc: Roc, point: Point) -> tuple[float, float, float, float | None]:
         return _on_edge(point, *roc.hull, roc.hull_thresholds)
     # This vertex and those after it lie to the right of the point and, unless it is in a dent, above it.
     beyond = max(int(np.searchsorted(fpr, f)), 0 if gap < 0 else int(np.searchsorted(tpr, t)))
-    starts = np.flatnonzero((fpr <= f) & (tpr <= t) & (np.arange(fpr.size) < beyond))
-    angle = np.arctan2(tpr[beyond:] - t, fpr[beyond:] - f)
-    chord = np.arctan2(t - tpr[starts], f - fpr[starts])
+    starts = slice(0, min(int(np.searchsorted(fpr, f, "right")), int(np.searchsorted(tpr, t, "right")), beyond))
+    angle = _direction(fpr[beyond:] - f, tpr[beyond:] - t)
+    chord = _direction(f - fpr[starts], t - tpr[starts])
     # Seen from the point, the polyline beyond turns down from the vertical, and the chord meets it where its
     # direction is first passed; in a dent, above the polyline, it turns up to the hull instead.
     if gap > 0:
@@ -37,7 +37,7 @@ def fixed(roc: Roc, point: Point) -> tuple[float, float, float, float | None]:
     else:
         met = np.searchsorted(np.maximum.accumulate(angle), chord)
     meets = beyond + met < fpr.size
-    v, end = starts[meets], beyond + met[meets]
+    v, end = np.flatnonzero(meets), beyond + met[meets]
     # E = vertex before + share * edge, from the cross products of the chord with both ends of the edge.
     cx, cy = f - fpr[v], t - tpr[v]
     before, after = (cx * (tpr[i] - tpr[v]) - cy * (fpr[i] - fpr[v]) for i in (end - 1, end))
@@ -48,6 +48,12 @@ def fixed(roc: Roc, point: Point) -> tuple[float, float, float, float | None]:
     p = (cx + cy) / (ex + ey)
     i = int(np.argmin(np.abs(p - 0.5)))
     return float(scores[end[i] - 1]), roc.threshold(int(v[i])), float(p[i]), float(share[i] * p[i])
+
+
+def _direction(x: Floats, y: Floats) -> Floats:
+    """What rises with the angle of directions to the right: quicker than the angle itself."""
+    length = np.abs(x) + np.abs(y)
+    return np.divide(y, length, out=np.zeros(length.shape), where=length > 0)
 
 
 def _on_edge(point: Point, fpr: Floats, tpr: Floats, thresholds: Floats) -> tuple[float, float, float, None]:

@@ -32,6 +32,7 @@ _LONGER = 1.1
 _STEEPEST = 1e300  # beyond it a step is no number
 _TOGETHER = 8  # slopes that are looked at together
 _CLOSE = 3  # times that the last step is cut into so many
+_GENTLER = np.array([1 + 1e-6, 1.2, 1.5, 2.0])  # times that curves are gentler which fall short of a point on the border
 _HELD = 1e-13  # rates are no better known
 _PROGRAM = 1e-9  # nor are points that a linear program chose
 _TINY = 1e-300
@@ -78,9 +79,12 @@ def gentlest_mix(
     steepest, widest = (budget, at_budget) if short <= held else (2 * budget, reaches([2 * budget])[0])
     if widest.shortfall(point) > held:
         return None
-    slope, found = _first_that_holds(reaches, widest, point, steepest, _least_slope(at_budget, floor))
+    slope, found = budget, at_budget
+    if not _is_at_limit(reaches, at_budget, point, budget):
+        slope, found = _first_that_holds(reaches, widest, point, steepest, _least_slope(at_budget, floor))
     candidates = _mixes(found, point)
-    if single := _neighbours_as_one(alone, found, point, inside):
+    # Where all kinks were looked at, a single curve between neighbours would have been found.
+    if not found.is_exact and (single := _neighbours_as_one(alone, found, point, inside)):
         candidates += _rated(family, [single])
     if np.isfinite(slope):
         for steeper in reaches(slope * _STEP ** np.arange(1, _BEYOND)):
@@ -174,6 +178,13 @@ def _first_that_holds(
         elif found.shortfall(point) >= -ON_CURVE:
             break  # on its border already
     return slope, found
+
+
+def _is_at_limit(reaches: Callable[[Floats], list[Reach]], reach: Reach, point: Point, budget: float) -> bool:
+    """Whether the point is on the border, and gentler curves fall short of it: those that are a little, or much gentler."""
+    if abs(reach.shortfall(point)) > ON_CURVE:
+        return False
+    return all(gentler.shortfall(point) > _HELD for gentler in reaches(budget / _GENTLER))
 
 
 def _on_border(reach: Reach, point: Point) -> Parts | None:

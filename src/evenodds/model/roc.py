@@ -59,13 +59,27 @@ class Roc:
     # -- the polyline: vertex 0 is nobody, vertex i the i highest scores, the last everybody ---------------------------
 
     @cached_property
+    def _listed(self) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+        """Distinct scores, highest first, and how many of the negatives and the positives are below each."""
+        every = np.concatenate([self.negatives.points, self.positives.points])
+        order = np.argsort(every, kind="stable")  # merges the two
+        every = every[order]
+        first = np.flatnonzero(np.append(True, every[1:] > every[:-1]))[::-1]
+        negatives = np.append(0, np.cumsum(order < self.negatives.size))[first]
+        return every[first], negatives, first - negatives
+
+    @property
     def scores(self) -> Floats:
         """Distinct scores, highest first."""
-        return np.union1d(self.negatives.points, self.positives.points)[::-1]
+        return self._listed[0]
 
     @cached_property
     def _vertices(self) -> Floats:
-        return np.concatenate([np.zeros((2, 1)), self.rates_from(self.scores)], axis=1)
+        scores, *below = self._listed
+        rates = np.zeros((2, scores.size + 1))
+        for side, own, rate in zip((self.negatives, self.positives), below, rates, strict=True):
+            rate[1:] = side.above(own)
+        return rates
 
     @property
     def fpr(self) -> Floats:

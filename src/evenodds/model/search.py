@@ -83,10 +83,11 @@ class CurveSearch:
         if abs(t - f) <= ON_CURVE:
             return self._one(-np.inf, np.inf, (f + t) / 2)
         if self.hard or not self.family.is_continuous:
-            distance = np.maximum(np.abs(roc.fpr - f), np.abs(roc.tpr - t))
-            vertex = int(np.argmin(distance))
-            if distance[vertex] <= ON_CURVE:
-                threshold = float(roc.scores[vertex - 1])  # never vertex 0: (0, 0) lies on the diagonal
+            near = np.arange(*np.searchsorted(roc.fpr, [f - ON_CURVE, f + 2 * ON_CURVE]))
+            distance = np.maximum(np.abs(roc.fpr[near] - f), np.abs(roc.tpr[near] - t))
+            if distance.min(initial=np.inf) <= ON_CURVE:
+                vertex = int(near[np.argmin(distance)])  # never vertex 0: (0, 0) lies on the diagonal
+                threshold = float(roc.scores[vertex - 1])
                 return self._one(threshold, threshold, 0.0)
         return None if self.family.is_continuous else self._one(*fixed(roc, point))
 
