@@ -26,8 +26,8 @@ from evenodds.model.roc import Point, Roc
 
 __all__ = ["Baseline", "baseline", "best_below_lines", "best_points", "check_reach", "chosen_target"]
 
-_COARSE, _FINE = 6, 24  # vertices that a linear program is given first, with nearly best points and without
-_BESIDE = 8  # vertices to each side of a point
+_COARSE, _FINE = 3, 24  # vertices that a linear program is given first, with nearly best points and without
+_BESIDE = 4  # vertices to each side of a point
 
 
 @dataclass(frozen=True)
