@@ -57,7 +57,13 @@ class Bounds:
         """
         later = self._is_small or self.constraint.takes_a_program
         gain = max(self.unlimited, self.gain) if later else self._pooled_gain(0)
-        return gain, self.joint.pooled.slope_bounds(self.points, self.slopes)
+        return gain, self.joint.pooled.slope_bounds(self._met, self.slopes)
+
+    @cached_property
+    def _met(self) -> list[Point]:
+        """The points that slopes are judged at: whoever comes as near to them as this policy does meets them."""
+        pairs = zip(self.points, self.reached, strict=True)
+        return [p if _same(p, r) else Point(max(p.fpr, r.fpr), min(p.tpr, r.tpr)) for p, r in pairs]
 
     def can_be_tightened(self, gain: float, slopes: Sequence[float]) -> bool:
         """Whether more may be proven than this."""
@@ -105,13 +111,16 @@ class Bounds:
         return [self._tightest(i, bound) for i, bound in enumerate(bounds)]
 
     def _tightest(self, which: int, bound: float) -> float:
-        point, achieved = self.points[which], self.slopes[which]
+        point, achieved = self._met[which], self.slopes[which]
         if bound == 0 and self._is_loose(bound, achieved):
             bound = self.joint.pooled.searched_bound(which, point, achieved)
         if self._is_small and self._is_loose(bound, achieved):
-            # Whoever comes as near to the point as this policy does, or as rounding can tell, meets it.
-            fpr, tpr = max(point.fpr, self.reached[which].fpr), min(point.tpr, self.reached[which].tpr)
-            near = Point(min(fpr + ON_CURVE, 1.0), max(tpr - ON_CURVE, 0.0))
+            # Nearer than rounding can tell is met, too.
+            near = Point(min(point.fpr + ON_CURVE, 1.0), max(point.tpr - ON_CURVE, 0.0))
             _, least = gentlest_of_all(self.joint.members[which], near, at_least=bound, at_most=achieved)
             bound = max(bound, least * (1 - _CAUTION))
         return min(bound, achieved)
+
+
+def _same(one: Point, other: Point) -> bool:
+    return max(abs(one.fpr - other.fpr), abs(one.tpr - other.tpr)) <= ON_CURVE

@@ -35,6 +35,7 @@ __all__ = ["CurveSearch"]
 _SLACK = 1e-14  # rates are compared up to this; summing them in another order changes as much
 _EXACT = 1e-14  # Newton's method has settled
 _NEGLIGIBLE = 1e-13  # a residual that need not be improved
+_MISSED = 1e4  # times that, and it is no residual any more
 _STAGES = (1e-2, 1e-4, 1e-7, 1e-11, 1e-15)  # relative widths of the bracket at which Newton's method tries again
 _SINGULAR = 1e-10  # relative size of a determinant that is zero but for rounding
 _QUICK_STEPS = 4  # of Newton's method
@@ -361,7 +362,9 @@ class CurveSearch:
             # Where the TPR leaves t* without a slope Newton's method is blind, but the width hardly matters.
             miss = self._rates(owner[left], t0_wide[left], wide[left], p[left]) - self.target[:, owner[left]]
             enough = np.maximum(_NEGLIGIBLE, _noise(t0_wide[left], wide[left]))
-            done = (np.abs(miss).max(axis=0) <= enough) | (tolerance == _STAGES[-1])
+            off = np.abs(miss).max(axis=0)
+            # In the end what misses the point by more than rounding explains is no solution.
+            done = (off <= enough) | ((tolerance == _STAGES[-1]) & (off <= _MISSED * enough))
             t0[left[done]], width[left[done]] = t0_wide[left[done]], wide[left[done]]
             left = left[~done]
             if not left.size:
