@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from evenodds.errors import OptionError
 
-__all__ = ["Frozen", "flag_of", "number_of", "whole_number_of"]
+__all__ = ["Frozen", "confidence_of", "flag_of", "number_of", "whole_number_of"]
 
 _NUMPYS_BOOLEANS = {("numpy", "bool"), ("numpy", "bool_")}  # told by name, since numpy is not loaded here
 
@@ -64,6 +64,16 @@ def number_of(
         msg = f"{name}={_shown(value)} is not allowed. Allowed: {allowed}."
         raise OptionError(msg)
     return number
+
+
+def confidence_of(value: object) -> float:
+    """A confidence in a promise, checked."""
+    allowed = "a number above 0.5 and below 1, such as 0.95"
+    confidence = number_of("confidence", value, allowed, low=0.5, high=1.0, above=True)
+    if confidence == 1:
+        msg = f"confidence=1 is not allowed. Allowed: {allowed}."
+        raise OptionError(msg)
+    return confidence
 
 
 def whole_number_of(name: str, value: object, *, least: int = 0) -> int:

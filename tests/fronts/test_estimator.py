@@ -12,9 +12,17 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import accuracy_score
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.metrics import RocCurveDisplay, accuracy_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
@@ -83,7 +91,7 @@ SKIPPED_BY_SKLEARN = {
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::RuntimeWarning")
 def test_scikit_learns_own_checks():
-    results = check_estimator(OneGroup(LogisticRegression()), on_fail=None, on_skip=None)
+    results = check_estimator(OneGroup(LogisticRegression(), cv=3), on_fail=None, on_skip=None)
     status = {name: {r["check_name"] for r in results if r["status"] == name} for name in ("failed", "skipped")}
     assert status["failed"] == set(CANNOT), [r for r in results if r["status"] == "failed"]
     assert status["skipped"] == set(SKIPPED_BY_SKLEARN)
@@ -154,11 +162,204 @@ def test_in_a_grid_search_and_in_cross_validation(compas):
     )
 
 
+# -- scores that flatter nobody ----------------------------------------------------------------------------------------
+
+
+def overfitted(seed, rows):
+    """People of two groups whose features tell apart differently: a forest knows those it was fitted on by heart."""
+    rng = np.random.default_rng(seed)
+    group, table = rng.choice(["a", "b"], rows, p=[0.7, 0.3]), rng.normal(size=(rows, 8))
+    is_a = group == "a"
+    y = (
+        table[:, 0]
+        + 0.5 * table[:, 1]
+        + 0.8 * is_a
+        + np.where(is_a, 0.5, -0.5) * table[:, 2]
+        + rng.normal(0, 1.2, rows)
+        > 0.3
+    )
+    return np.column_stack([table, is_a]), group, y.astype(int)
+
+
+def difference(odds, group, label):
+    rates = [[odds[(group == one) & (label == y)].mean() for one in "ab"] for y in (0, 1)]
+    return max(abs(a - b) for a, b in rates)
+
+
+def test_curves_are_fitted_to_scores_of_rows_that_the_model_did_not_see():
+    table, group, y = overfitted(0, 1500)
+    fresh, other, truth = overfitted(1000, 20_000)
+    forest = RandomForestClassifier(60, random_state=0)
+    fair = eo.CurveOptimizer(forest).fit(table, y, sensitive_features=group)
+    assert fair.policy_.certificate.scored == "out of fold"
+    assert "out-of-fold scores" in str(fair.policy_.certificate)
+    with pytest.warns(eo.EvenoddsWarning, match="cv=None fits the curves on the rows that the estimator was fitted on"):
+        flattered = eo.CurveOptimizer(forest, cv=None).fit(table, y, sensitive_features=group)
+    assert flattered.policy_.certificate.scored == "same rows"
+    assert "Beware: the estimator was fitted on these very people" in str(flattered.policy_.certificate)
+    assert flattered.policy_.certificate.objective > 0.95
+    apart = [
+        difference(one.predict_proba(fresh, sensitive_features=other)[:, 1], other, truth) for one in (fair, flattered)
+    ]
+    assert apart[0] < 0.06
+    assert apart[1] > 0.09
+    # The estimator is the one that was fitted on everybody.
+    alone = clone(forest).fit(table, y)
+    assert np.array_equal(fair.estimator_.predict_proba(fresh), alone.predict_proba(fresh))
+
+
+@pytest.mark.guarantee
+def test_guarantee_a_forest_holds_for_fresh_people():
+    apart = []
+    for seed in range(6):
+        table, group, y = overfitted(seed, 3000)
+        fresh, other, truth = overfitted(1000 + seed, 40_000)
+        fair = eo.CurveOptimizer(RandomForestClassifier(200, random_state=0)).fit(table, y, sensitive_features=group)
+        apart.append(difference(fair.predict_proba(fresh, sensitive_features=other)[:, 1], other, truth))
+    assert np.mean(apart) <= 0.04
+
+
+def test_folds_are_scikit_learns(compas):
+    table, y, race = compas[X_COLUMNS], compas["again"], compas["race"]
+    model = LogisticRegression()
+    strata = race + y.astype(str)
+    splits = list(StratifiedKFold(5).split(table, strata))
+    said = cross_val_predict(model, table, y, cv=splits, method="predict_proba")[:, 1]
+    by_hand = eo.fit(eo.JointDistribution.from_arrays(said, race, y), max_slope=20)
+    for cv in (5, splits, iter(splits)):
+        fair = eo.CurveOptimizer(model, max_slope=20, cv=cv).fit(table, y, sensitive_features=race)
+        assert fair.policy_.group_curves == by_hand.group_curves
+    grouped = eo.CurveOptimizer(model, max_slope=20, cv=KFold(3, shuffle=True, random_state=1), n_jobs=2)
+    assert grouped.fit(table, y, sensitive_features=race).policy_.group_curves != by_hand.group_curves
+
+
+def test_a_fitted_estimator_is_left_alone(compas):
+    table, y, race = compas[X_COLUMNS], compas["again"], compas["race"]
+    model = LogisticRegression().fit(table[:3000], y[:3000])
+    ways = (
+        eo.CurveOptimizer(model, prefit=True, max_slope=20),
+        eo.CurveOptimizer(model, cv="prefit", max_slope=20),
+        eo.CurveOptimizer(FrozenEstimator(model), max_slope=20),
+    )
+    policies = [way.fit(table[3000:], y[3000:], sensitive_features=race[3000:]).policy_ for way in ways]
+    assert policies[0] == policies[1] == policies[2]
+    assert policies[0].certificate.scored is None
+    assert ways[0].estimator_ is model
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prefit": True, "cv": 3}, "cv=3 fits the estimator, which is fitted already"),
+        ({"cv": "loo"}, "cv='loo' is not allowed. Allowed: a number of folds"),
+        ({"cv": 1}, "cv=1 is not allowed. Allowed: 2 folds or more"),
+        ({"cv": True}, "cv=True is not allowed"),
+        ({"cv": [(np.arange(3000), np.arange(3000, 6000))]}, "does not test every row once"),
+        ({"cv": 300}, "'Caucasian, Female' has 199 positives, fewer than the 300 folds of cv=300. Hint: cv=199, or"),
+        ({"estimator": None, "cv": 3}, "cv=3 is about an estimator, got None"),
+        ({"confidence": 0.95}, "confidence=0.95 is about a tolerance for new people, and tolerance is 0"),
+        ({"sensitive_columns": "race"}, "The groups are given twice"),
+    ],
+)
+def test_folds_that_cannot_be(compas, options, message):
+    table, y = compas[X_COLUMNS], compas["again"]
+    fair = eo.CurveOptimizer(**{"estimator": LogisticRegression().fit(table, y), **options})
+    with pytest.raises(eo.EvenoddsError, match=message):
+        fair.fit(table, y, sensitive_features=compas[["race", "sex"]])
+
+
+# -- groups that are columns of X --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
+def test_groups_are_columns_of_x(compas, kind):
+    frame = compas[["decile", "race", "noise"]]
+    y, race = compas["again"], compas["race"]
+    table = {"pandas": lambda: frame, "polars": lambda: needed("polars").from_pandas(frame), "numpy": frame.to_numpy}[
+        kind
+    ]()
+    beside = eo.CurveOptimizer(LogisticRegression(), max_slope=20).fit(
+        compas[X_COLUMNS].to_numpy(), y, sensitive_features=race
+    )
+    for columns in ("race", [1], -2) if kind != "numpy" else (1, [1]):
+        fair = eo.CurveOptimizer(LogisticRegression(), max_slope=20, sensitive_columns=columns).fit(table, y)
+        assert fair.policy_.group_curves == beside.policy_.group_curves
+        assert np.array_equal(
+            fair.predict_proba(table), beside.predict_proba(compas[X_COLUMNS].to_numpy(), sensitive_features=race)
+        )
+        assert fair.n_features_in_ == 3
+        assert fair.estimator_.n_features_in_ == 2
+    if kind != "numpy":
+        named = eo.CurveOptimizer(LogisticRegression(), max_slope=20).fit(table, y, sensitive_features="race")
+        assert named.policy_ == fair.policy_
+        assert np.array_equal(named.predict_proba(table, sensitive_features="race"), fair.predict_proba(table))
+
+
+def test_the_estimator_may_see_the_groups(compas):
+    table = compas[["decile"]].assign(sex=(compas["sex"] == "Male").astype(int))
+    seen = eo.CurveOptimizer(LogisticRegression(), sensitive_columns="sex", drop_sensitive=False, max_slope=20)
+    assert seen.fit(table, compas["again"]).estimator_.n_features_in_ == 2
+    alone = eo.CurveOptimizer(sensitive_columns="sex", max_slope=0.3).fit(
+        table, compas["again"]
+    )  # X is score and group
+    assert (
+        alone.policy_
+        == eo.CurveOptimizer(max_slope=0.3)
+        .fit(table[["decile"]], compas["again"], sensitive_features=table["sex"])
+        .policy_
+    )
+
+
+def test_scikit_learn_needs_no_routing_for_columns_of_x(compas):
+    matplotlib = needed("matplotlib")
+    matplotlib.use("Agg")
+    table, y = compas[["decile", "race", "noise"]][:2500], compas["again"][:2500]
+    fair = eo.CurveOptimizer(LogisticRegression(), sensitive_columns="race", max_slope=20)
+    for scoring in ("balanced_accuracy", "roc_auc", None):
+        scores = cross_val_score(fair, table, y, cv=3, scoring=scoring)
+        assert 0.5 < scores.mean() < 0.8
+    search = GridSearchCV(fair, {"max_slope": [10, 20]}, cv=2).fit(table, y)
+    assert set(search.predict(table)) == {0, 1}
+    shown = RocCurveDisplay.from_estimator(fair.fit(table, y), table, y)
+    assert 0.6 < shown.roc_auc < 0.8
+    assert hasattr(shown, "line_")
+
+
+@pytest.mark.parametrize(
+    ("columns", "what", "message"),
+    [
+        ("rase", "frame", "no column 'rase'.*did you mean 'race'"),
+        (7, "frame", "sensitive_columns has 7, and X has 3 columns"),
+        ("race", "numbers", "X has no columns with names, so none is 'race'"),
+        (2.5, "frame", "sensitive_columns=2.5 is not allowed. Allowed: names or positions"),
+        ([], "frame", "is not allowed. Allowed: names or positions"),
+        (0, "vector", "columns of X, which has shape"),
+    ],
+)
+def test_columns_that_are_not_there(compas, columns, what, message):
+    frame = compas[["decile", "race", "noise"]]
+    given = {"frame": frame, "numbers": frame[X_COLUMNS].to_numpy(), "vector": frame["decile"].to_numpy()}[what]
+    with pytest.raises(eo.EvenoddsError, match=message):
+        eo.CurveOptimizer(sensitive_columns=columns).fit(given, compas["again"])
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState, int])
+def test_a_seed_a_generator_or_a_random_state(compas, kind):
+    fair = eo.CurveOptimizer(max_slope=0.2).fit(compas["decile"], compas["again"], sensitive_features=compas["sex"])
+    call = {"X": compas["decile"], "sensitive_features": compas["sex"]}
+    for ids in (None, [str(i) for i in range(len(compas))]):
+        one, two = (fair.predict(**call, random_state=kind(7), id=ids) for _ in range(2))
+        assert np.array_equal(one, two)
+        assert not np.array_equal(one, fair.predict(**call, random_state=kind(8), id=ids))
+
+
+@pytest.mark.filterwarnings("ignore:cv=None fits the curves")
 def test_weights_reach_the_estimator_and_the_curves(compas):
     people = compas[:1500]
     weight = np.random.default_rng(1).integers(0, 3, len(people)).astype(float)
     repeated = people.loc[people.index.repeat(weight.astype(int))]
-    fair = eo.CurveOptimizer(LogisticRegression(), max_slope=20)
+    # The same folds would not be the same people: what is repeated falls into several.
+    fair = eo.CurveOptimizer(LogisticRegression(), max_slope=20, cv=None)
     weighted = clone(fair).fit(
         people[["decile"]], people["again"], sensitive_features=people["sex"], sample_weight=weight
     )
@@ -240,7 +441,7 @@ def test_with_fairlearns_metric_frame(compas):
         ({"tol": 0.1, "tolerance": 0.2}, "tol is fairlearn's name for tolerance: give one of them"),
         ({"predict_method": "proba"}, "predict_method='proba' is not known. Allowed: auto, predict_proba"),
         ({"constraints": "equal_odds"}, "constraints='equal_odds' is not known.*did you mean 'equalized_odds'"),
-        ({"prefit": True}, "prefit=True needs an estimator, got None"),
+        ({"prefit": True}, "prefit=True is about an estimator, got None"),
         ({"orientation": "down"}, "orientation='down' is not known"),
         ({"positive_label": 7}, "positive_label=7 does not occur in y, which has 0 and 1"),
     ],
@@ -423,10 +624,10 @@ def test_use_before_fit_without_groups_or_with_unknown_ones(compas):
     fair = eo.CurveOptimizer(max_slope=0.2)
     with pytest.raises(NotFittedError, match="is not fitted yet"):
         fair.predict([1.0], sensitive_features=["Male"])
-    with pytest.raises(eo.OptionError, match=r"fit needs the groups\. Hint: pass sensitive_features="):
+    with pytest.raises(eo.OptionError, match=r"The groups are not given\. Hint: sensitive_features="):
         fair.fit(compas["decile"], compas["again"])
     fair.fit(compas["decile"], compas["again"], sensitive_features=compas["sex"])
-    with pytest.raises(eo.OptionError, match=r"odds depend on the group\. Hint: pass sensitive_features="):
+    with pytest.raises(eo.OptionError, match=r"The groups are not given\. Hint: sensitive_features="):
         fair.predict([1.0])
     with pytest.raises(eo.UnknownGroupError, match=r"does not know the group 'other'\. Known: 'Female', 'Male'"):
         fair.predict([1.0], sensitive_features=["other"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,19 +14,24 @@ from numpy.typing import ArrayLike, NDArray
 from evenodds.decisions.draw import draw
 from evenodds.errors import DataError, EvenoddsWarning, MissingPackageError, OptionError, one_of
 from evenodds.frames import array_of, columns_of
+from evenodds.fronts.sensitive import Columns, groups_in
 from evenodds.geometry.pieces import Floats
+from evenodds.model.certificate import Scored
 from evenodds.model.columns import numbers_of
-from evenodds.model.fit import fit
+from evenodds.model.fit import fit_scored
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution
-from evenodds.model.keys import GroupLike
+from evenodds.model.keys import GroupLike, encode
 from evenodds.model.options import OPTIONS
+from evenodds.model.population import Guarantee
 from evenodds.model.request import TargetLike
 from evenodds.model.scale import Orientation
 
 try:
     from sklearn import get_config
     from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import check_cv, cross_val_predict
     from sklearn.utils import Tags, check_random_state, get_tags
     from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
     from sklearn.utils.multiclass import check_classification_targets
@@ -41,8 +47,9 @@ _NOT_NEEDED = {
     "grid_size": "points are chosen exactly, not from a grid",
     "flip": "odds never fall as the score rises; a score that ranks a group backwards is told by a warning instead",
 }
-_CONFIRM = "Hint: pass sensitive_features=, a column or several, a row for each row of X."
+_CONFIRM = "Hint: sensitive_features=, a column or several, a row for each row of X; or sensitive_columns=, those of X."
 _CLASSES = 2
+_FOLDS = 5  # unless another number is asked for
 
 
 class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -57,14 +64,29 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Gives the score. Without it X is the score itself, one column.
     constraints, objective, tolerance, curve, criterion, max_slope, max_loss, target, keep_individual_odds
         As for `evenodds.fit`.
+    confidence, guarantee
+        As for `evenodds.fit`; about new people whose scores are as the out-of-fold ones.
     orientation : "positive" or "negative"
         Whether a higher score speaks for the positive class or against it.
     prefit : bool
-        Whether the estimator is fitted already, and shall be used as it is.
+        Whether the estimator is fitted already, and shall be used as it is: the curves are fitted to its scores of the
+        rows given, which should not be those that it was fitted on. So are those of a `FrozenEstimator`.
+    cv : int, splitter, iterable of splits, "prefit" or None
+        How the curves get scores that flatter nobody: each row's from an estimator that was fitted without it, in so
+        many folds (by label and group) or as a scikit-learn splitter says. The estimator is then fitted on all rows.
+        "prefit" is prefit=True. None fits both on the same rows, with a warning: a flexible model is then far surer of
+        these than of new ones, and the groups' rates differ among new people.
+    n_jobs : int, optional
+        How many folds to fit at a time.
     predict_method : "auto", "predict_proba", "decision_function" or "predict"
         What to ask the estimator for; "auto" takes the first of these that it has.
     resolution : float, optional
         Round the scores to multiples of it before fitting.
+    sensitive_columns : str, int or several, optional
+        The groups are these columns of X, by name or position, and need not be given again: so the whole of
+        scikit-learn can use the classifier, whatever it can route.
+    drop_sensitive : bool
+        Whether these columns are kept from the estimator.
     positive_label : optional
         The class that counts as a yes; the later one in sorted order without it. With `estimator=None` and classes
         that are words it must be named, since nothing else says which of them a high score speaks for.
@@ -106,9 +128,15 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         max_loss: float | None = None,
         target: TargetLike | None = None,
         keep_individual_odds: bool = False,
+        confidence: float | None = None,
+        guarantee: Guarantee = "asymptotic",
         orientation: Orientation = "positive",
         prefit: bool = False,
         predict_method: str = "auto",
+        cv: Any = _FOLDS,
+        n_jobs: int | None = None,
+        sensitive_columns: Columns | None = None,
+        drop_sensitive: bool = True,
         resolution: float | None = None,
         positive_label: object = None,
         tol: float | None = None,
@@ -125,9 +153,15 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.max_loss = max_loss
         self.target = target
         self.keep_individual_odds = keep_individual_odds
+        self.confidence = confidence
+        self.guarantee = guarantee
         self.orientation = orientation
         self.prefit = prefit
         self.predict_method = predict_method
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.sensitive_columns = sensitive_columns
+        self.drop_sensitive = drop_sensitive
         self.resolution = resolution
         self.positive_label = positive_label
         self.tol = tol
@@ -143,41 +177,44 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         **fit_params: Any,
     ) -> Self:
-        """Fit the estimator, unless it is fitted, and then the curves on its scores.
+        """Fit the curves to scores of the estimator, and the estimator itself unless it is fitted.
 
         Parameters
         ----------
         X : array or data frame
         y : array of two classes
-        sensitive_features : a column or several
-            The groups.
+        sensitive_features : a column or several, or the name of a column of X
+            The groups; without them `sensitive_columns` says where in X they are.
         sample_weight : array, optional
             Counts in the curves, and in the estimator where that takes weights.
         **fit_params
             For the estimator's own fit.
         """
-        if sensitive_features is None:
-            msg = f"fit needs the groups. {_CONFIRM}"
-            raise OptionError(msg)
         one_of("predict_method", self.predict_method, ("auto", *_METHODS))
         tolerance = self._migrated_tolerance()
         labels = self._set_classes(y, sample_weight)
-        if self.estimator is None and self.prefit:
-            msg = "prefit=True needs an estimator, got None. Hint: with estimator=None X is the score; drop prefit."
-            raise OptionError(msg)
+        folds = self._folds()
         validate_data(self, X, skip_check_array=True)
-        self.estimator_ = self._fitted_estimator(X, array_of(y), sample_weight, fit_params)
-        self._check_estimator_classes()
+        groups, features = self._groups(X, sensitive_features)
+        whole = column_or_1d(array_of(y))
+        own_params = self._params_of_estimator(sample_weight, fit_params)
+        if folds is None:
+            self.estimator_ = self._fitted_estimator(features, whole, own_params)
+            self._check_estimator_classes()
+            scores = self._scores(features)
+        else:
+            scores = self._out_of_fold(features, whole, groups, labels, folds, own_params)
+            self.estimator_ = self._fitted_estimator(features, whole, own_params)
         joint = JointDistribution.from_arrays(
-            self._scores(X),
-            sensitive_features,
+            scores,
+            groups,
             labels,
             weight=sample_weight,
             orientation=self.orientation,
             resolution=self.resolution,
         )
         options = {name: getattr(self, name) for name in OPTIONS} | {"tolerance": tolerance}
-        self.policy_ = fit(joint, **options)
+        self.policy_ = fit_scored(joint, options, self._scored)
         return self
 
     def predict_proba(self, X: Any, *, sensitive_features: GroupLike = None) -> Floats:  # noqa: N803
@@ -203,8 +240,8 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame
-        sensitive_features : a column or several
-        random_state : int, RandomState or None
+        sensitive_features : a column or several, or the name of a column of X
+        random_state : int, Generator, RandomState or None
             A number makes the draws repeatable.
         id : array, optional
             Who each row is about. Draws then belong to the id, not to the row's place: other rows, or another order,
@@ -317,60 +354,163 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
             raise OptionError(msg)
 
+    def _groups(self, X: Any, sensitive_features: Any) -> tuple[GroupLike, Any]:  # noqa: N803
+        """The groups of the rows of X, and X as the estimator sees it."""
+        if sensitive_features is None and self.sensitive_columns is None:
+            msg = f"The groups are not given. {_CONFIRM}"
+            raise OptionError(msg)
+        if sensitive_features is None:
+            return groups_in(X, self.sensitive_columns, drop=self.drop_sensitive)  # type: ignore[arg-type]  # not None
+        if self.sensitive_columns is not None:
+            msg = (
+                f"The groups are given twice: as sensitive_features and by sensitive_columns="
+                f"{self.sensitive_columns!r}. Hint: leave out one of them."
+            )
+            raise OptionError(msg)
+        if isinstance(sensitive_features, str):  # the name of a column
+            return groups_in(X, sensitive_features, drop=self.drop_sensitive)
+        return sensitive_features, X
+
     def _odds(self, X: Any, sensitive_features: GroupLike) -> Floats:  # noqa: N803
         check_is_fitted(self)
-        if sensitive_features is None:
-            msg = f"The odds depend on the group. {_CONFIRM}"
-            raise OptionError(msg)
-        scores = self._scores(X)  # first, since an estimator knows best what is wrong with X
+        groups, features = self._groups(X, sensitive_features)
+        scores = self._scores(features)  # first, since an estimator knows best what is wrong with X
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self.policy_.odds(scores, sensitive_features)
+        return self.policy_.odds(scores, groups)
 
-    def _fitted_estimator(
+    @property
+    def _is_prefit(self) -> bool:
+        return self.prefit or self.cv == "prefit" or isinstance(self.estimator, FrozenEstimator)
+
+    @property
+    def _scored(self) -> Scored | None:
+        """How the scores that the curves are fitted to come about."""
+        if self.estimator is None or self._is_prefit:
+            return None
+        return "same rows" if self.cv is None else "out of fold"
+
+    def _folds(self) -> Any:
+        """What splits the rows, or None where nothing does; refuse what contradicts itself."""
+        asked = self.cv is not None and self.cv != "prefit" and not (isinstance(self.cv, int) and self.cv == _FOLDS)
+        if self.estimator is None and (self._is_prefit or asked):
+            word = f"cv={self.cv!r}" if asked or not self.prefit else "prefit=True"
+            msg = f"{word} is about an estimator, got None. Hint: with estimator=None X is the score; drop it."
+            raise OptionError(msg)
+        if self._is_prefit and asked:
+            msg = (
+                f"cv={self.cv!r} fits the estimator, which is fitted already. Hint: drop cv, or prefit and the frozen."
+            )
+            raise OptionError(msg)
+        if isinstance(self.cv, str) and self.cv != "prefit":
+            msg = f"cv={self.cv!r} is not allowed. Allowed: a number of folds, a splitter, splits, 'prefit', or None."
+            raise OptionError(msg)
+        if isinstance(self.cv, bool) or (isinstance(self.cv, (int, np.integer)) and self.cv < _CLASSES):
+            msg = f"cv={self.cv!r} is not allowed. Allowed: 2 folds or more, a splitter, splits, 'prefit', or None."
+            raise OptionError(msg)
+        return None if self.estimator is None or self._is_prefit else self.cv
+
+    def _out_of_fold(
         self,
         X: Any,  # noqa: N803
         y: NDArray[Any],
-        sample_weight: ArrayLike | None,
-        fit_params: dict[str, Any],
-    ) -> Any:
-        if self.estimator is None:
-            return None
-        if self.prefit:
-            check_is_fitted(self.estimator)
-            return self.estimator
-        own = clone(self.estimator)
+        groups: GroupLike,
+        labels: NDArray[np.bool_],
+        folds: Any,
+        params: dict[str, Any],
+    ) -> Floats:
+        """Scores of each row by an estimator that was fitted without it."""
+        strata = y
+        if isinstance(folds, (int, np.integer)):
+            codes, keys = encode(groups)
+            if codes.size != labels.size:
+                msg = f"X, y and the groups have different lengths: y {labels.size}, the groups {codes.size}."
+                raise DataError(msg)
+            strata = 2 * codes + labels
+            _check_folds(strata, keys, int(folds))
+        try:
+            splits = list(check_cv(folds, strata, classifier=True).split(X, strata))
+            said = cross_val_predict(
+                self.estimator, X, y, cv=splits, n_jobs=self.n_jobs, method=self._method(self.estimator), params=params
+            )
+        except ValueError as reason:
+            if "partitions" in str(reason):
+                msg = f"cv={self.cv!r} does not test every row once, so some have no score. Hint: KFold's kind does."
+                raise OptionError(msg) from None
+            raise
+        return self._as_scores(array_of(said), self._method(self.estimator), self.classes_, self.estimator)
+
+    def _params_of_estimator(self, sample_weight: ArrayLike | None, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """What the estimator's own fit is given besides X and y."""
+        if self.estimator is None or self._is_prefit:
+            return {}
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         if get_config()["enable_metadata_routing"]:
-            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-            routed = process_routing(self, "fit", **weights, **fit_params)
-            return own.fit(X, y, **routed.estimator.fit)
-        if sample_weight is not None and has_fit_parameter(own, "sample_weight"):
-            return own.fit(X, y, sample_weight=sample_weight, **fit_params)
-        if sample_weight is not None:
+            return dict(process_routing(self, "fit", **weights, **fit_params).estimator.fit)
+        if weights and not has_fit_parameter(self.estimator, "sample_weight"):
             msg = (
-                f"{type(own).__name__}.fit takes no sample_weight: the weights count in the curves only. "
+                f"{type(self.estimator).__name__}.fit takes no sample_weight: the weights count in the curves only. "
                 "Hint: scikit-learn's metadata routing carries them into a pipeline."
             )
             warnings.warn(msg, EvenoddsWarning, stacklevel=3)
-        return own.fit(X, y, **fit_params)
+            weights = {}
+        return weights | fit_params
+
+    def _fitted_estimator(self, X: Any, y: NDArray[Any], params: dict[str, Any]) -> Any:  # noqa: N803
+        if self.estimator is None:
+            return None
+        if self._is_prefit:
+            check_is_fitted(self.estimator)
+            return self.estimator
+        if self._scored == "same rows":
+            msg = (
+                "cv=None fits the curves on the rows that the estimator was fitted on. Of these it is surer than of "
+                "new ones, and among new ones the groups may differ much more than it seems. Hint: cv=5."
+            )
+            warnings.warn(msg, EvenoddsWarning, stacklevel=3)
+        return clone(self.estimator).fit(X, y, **params)
+
+    def _method(self, estimator: Any) -> str:
+        """What to ask the estimator for."""
+        wanted = _METHODS if self.predict_method == "auto" else (self.predict_method,)
+        method = next((name for name in wanted if hasattr(estimator, name)), None)
+        if method is None:
+            msg = f"{type(estimator).__name__} has no {' and no '.join(wanted)}."
+            raise OptionError(msg)
+        return method
 
     def _scores(self, X: Any) -> Floats:  # noqa: N803
         """What the estimator says of each row, higher for the positive class (for positive orientation)."""
         if self.estimator_ is None:
             return _only_column(X)
-        wanted = _METHODS if self.predict_method == "auto" else (self.predict_method,)
-        method = next((name for name in wanted if hasattr(self.estimator_, name)), None)
-        if method is None:
-            msg = f"{type(self.estimator_).__name__} has no {' and no '.join(wanted)}."
-            raise OptionError(msg)
+        method = self._method(self.estimator_)
         said = array_of(getattr(self.estimator_, method)(X))
-        classes = np.asarray(getattr(self.estimator_, "classes_", self.classes_))
+        return self._as_scores(said, method, getattr(self.estimator_, "classes_", self.classes_), self.estimator_)
+
+    def _as_scores(self, said: NDArray[Any], method: str, classes: Any, estimator: Any) -> Floats:
+        """What an estimator said of rows as numbers, higher for the positive class."""
         positive = self.classes_[self._positive]
-        column = int(np.flatnonzero(classes == positive)[0])
+        column = int(np.flatnonzero(np.asarray(classes) == positive)[0])
         if method == "predict_proba":
             return np.asarray(said[:, column], dtype=np.float64)
-        if method == "predict" and is_classifier(self.estimator_):
+        if method == "predict" and is_classifier(estimator):
             return np.asarray(said == positive, dtype=np.float64)
         return np.asarray(said if column == 1 else -said, dtype=np.float64)
+
+
+def _check_folds(strata: NDArray[Any], keys: Sequence[str], folds: int) -> None:
+    """Refuse groups of which there are fewer negatives or positives than folds."""
+    found, counts = np.unique(strata, return_counts=True)
+    least = int(np.argmin(counts))
+    people = int(counts[least])
+    if people < folds:
+        who = f"{'positive' if found[least] % 2 else 'negative'}{'s' * (people > 1)}"
+        fewer = f"cv={people}, or " if people > 1 else ""
+        msg = (
+            f"Group {keys[found[least] // 2]!r} has {people} {who}, fewer than the {folds} folds of cv={folds}. "
+            f"Hint: {fewer}merge the group with another, or scores from a model that was fitted on other rows "
+            "(prefit=True)."
+        )
+        raise DataError(msg)
 
 
 def _counting(rows: int, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
@@ -402,8 +542,9 @@ def _only_column(X: Any) -> Floats:  # noqa: N803
 
 def _draws(count: int, random_state: Any, ids: ArrayLike | None) -> Floats:
     """Uniform numbers: by place, or by id."""
+    source = random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
     if ids is None:
-        return np.asarray(check_random_state(random_state).random_sample(count))
+        return np.asarray(source.random(count))
     names = array_of(ids)
     if names.shape != (count,):
         msg = f"id must be one for each row: {count} rows, got shape {names.shape}."
@@ -413,5 +554,5 @@ def _draws(count: int, random_state: Any, ids: ArrayLike | None) -> Floats:
     elif isinstance(random_state, (int, np.integer)):
         key = hashlib.sha256(f"evenodds/random_state|{random_state}".encode()).hexdigest()
     else:
-        key = check_random_state(random_state).bytes(32).hex()
+        key = source.bytes(32).hex()
     return draw(names.tolist(), key=key)

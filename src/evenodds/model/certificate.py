@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import numpy as np
 
+from evenodds.errors import DataError
+from evenodds.geometry.pieces import Floats
+from evenodds.model.goals import Rate, constraint_of
+from evenodds.model.population import Guarantee, Population, Spread
 from evenodds.model.roc import Point
+from evenodds.values import confidence_of
 
-__all__ = ["Certificate"]
+__all__ = ["Certificate", "Program", "Scored"]
 
 T = TypeVar("T")
+Scored = Literal["out of fold", "same rows"]
+Program = tuple[Sequence[str], Callable[[], Mapping[str, Any]]]
+"""Names of fields, and what computes them."""
 _ONE_BY_ONE = RLock()
 
 
-class _Bound(Generic[T]):
-    """A field that the pooled ROC fills in at once, and a search or a program more tightly when it is looked at."""
+class _Later(Generic[T]):
+    """A field that may wait: where a program was given for it, that runs when the field is first looked at."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"_{name}"
@@ -28,11 +36,13 @@ class _Bound(Generic[T]):
         if certificate is None:
             raise AttributeError(self._name)  # so that dataclasses see a field without a default
         known = certificate.__dict__
-        if "_tighter" in known:
+        if self._name in known.get("_programs", ()):
             with _ONE_BY_ONE:  # who comes while it is computed waits for it
-                if "_tighter" in known:
-                    known.update({f"_{name}": value for name, value in known["_tighter"]().items()})
-                    del known["_tighter"]
+                if self._name in known["_programs"]:
+                    found = known["_programs"][self._name]()
+                    known.update({f"_{name}": value for name, value in found.items()})
+                    for name in found:
+                        known["_programs"].pop(f"_{name}", None)
         return cast("T", known[self._name])
 
     def __set__(self, certificate: object, value: T) -> None:
@@ -50,6 +60,7 @@ class Certificate:
 
     constraints: str
     tolerance: float
+    """The largest difference asked for: among the people of the fit, or with `confidence` in the population."""
     objective_name: str
     max_slope: float
     """The slope budget; infinite where there was none."""
@@ -59,15 +70,15 @@ class Certificate:
     asked: tuple[Point, ...]
     reached: tuple[Point, ...]
     slopes: tuple[float, ...]
-    slope_bounds: _Bound[tuple[float, ...]] = _Bound()
+    slope_bounds: _Later[tuple[float, ...]] = _Later()
     objective: float
     """Recomputed from the final curves."""
-    objective_bound: _Bound[float] = _Bound()
+    objective_bound: _Later[float] = _Later()
     """What no rising curves within the slope budget can better."""
     unlimited: float
     """The best that rising curves of any kind do without a slope budget."""
     smaller_is_better: bool
-    bound_by: _Bound[str] = _Bound()
+    bound_by: _Later[str] = _Later()
     """How the bounds were proven: "linear program" or "pooled ROC"."""
     resolution: float = 0.0
     """What the scores were rounded to before fitting; 0 where they were not."""
@@ -86,16 +97,34 @@ class Certificate:
     tell by these."""
     mixes: tuple[str, ...] = ()
     """The groups whose curve is a mix of two: no single curve of the family was found within the slope budget."""
+    spreads: _Later[tuple[tuple[Spread, ...], ...]] = _Later()
+    """By constrained rate and group: of how many people the rate is the mean, and how much their odds vary (n - 1).
+    Empty where that was not recorded."""
+    weighted: bool = False
+    """Whether people counted by weights, and not once each."""
+    confidence: float | None = None
+    """How sure the tolerance is to hold for new people; None where it is about the people of the fit."""
+    guarantee: Guarantee | None = None
+    """What that rests on: "asymptotic" or "finite"."""
+    sample_tolerance: float | None = None
+    """The largest difference among the people of the fit that lets the tolerance hold for new ones."""
+    scored: Scored | None = None
+    """How the scores came about, where that is known: see `CurveOptimizer`."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is written down is proven first."""
-        _ = self.bound_by
-        return self.__dict__
+        """What is written down is computed first."""
+        _ = self.bound_by, self.spreads
+        return {name: value for name, value in self.__dict__.items() if name != "_programs"}
 
-    def tightened_by(self, program: Callable[[], Mapping[str, Any]]) -> Certificate:
-        """The same with a program that proves tighter bounds when they are first asked for."""
-        self.__dict__["_tighter"] = program
+    def with_programs(self, *programs: Program) -> Certificate:
+        """The same with programs that compute some fields when one of them is first asked for."""
+        self.__dict__["_programs"] = {f"_{name}": program for names, program in programs for name in names}
         return self
+
+    @property
+    def fitted_tolerance(self) -> float:
+        """The largest difference that was allowed among the people of the fit."""
+        return self.tolerance if self.sample_tolerance is None else self.sample_tolerance
 
     @property
     def points(self) -> Mapping[str, Point]:
@@ -126,17 +155,56 @@ class Certificate:
         return max(max(abs(a.fpr - r.fpr), abs(a.tpr - r.tpr)) for a, r in pairs)
 
     @property
-    def difference(self) -> float:
-        """The largest difference between two groups in a constrained rate, recomputed."""
+    def rates(self) -> dict[Rate, Floats]:
+        """The constrained rates of every group, recomputed."""
         fpr, tpr = np.array([[point.fpr, point.tpr] for point in self.reached]).T
         counts = np.array([figures[:2] for figures in self.people]) if self.people else np.ones((fpr.size, 2))
-        rates = {
-            "equalized_odds": (fpr, tpr),
-            "demographic_parity": ((counts[:, 0] * fpr + counts[:, 1] * tpr) / counts.sum(axis=1),),
-            "true_positive_rate_parity": (tpr,),
-            "false_negative_rate_parity": (tpr,),
-        }.get(self.constraints, (fpr,))
-        return float(max(np.ptp(rate) for rate in rates))
+        every: dict[Rate, Floats] = {
+            "fpr": fpr,
+            "tpr": tpr,
+            "selection_rate": (counts[:, 0] * fpr + counts[:, 1] * tpr) / counts.sum(axis=1),
+        }
+        return {rate: every[rate] for rate in constraint_of(self.constraints, 0.0).rates}
+
+    @property
+    def difference(self) -> float:
+        """The largest difference between two groups in a constrained rate, recomputed."""
+        return float(max(np.ptp(rate) for rate in self.rates.values()))
+
+    @property
+    def population(self) -> Population:
+        """What the people of the fit say of the population that they are a sample of."""
+        if not self.spreads:
+            msg = "The policy does not say how much its odds vary: an earlier version made it. Hint: fit it again."
+            raise DataError(msg)
+        means = np.array(list(self.rates.values()))
+        return Population.of(
+            self.groups, tuple(self.rates), means, self.spreads, self.slopes, counted=not self.weighted
+        )
+
+    def population_bound(self, confidence: float = 0.95, guarantee: Guarantee = "asymptotic") -> float:
+        """What the groups' rates differ by at most in the population, with some confidence.
+
+        The largest difference in the constrained rates, for any further people of the same population. It presumes
+        that these people are a sample of it, and that the score was not fitted on them.
+
+        Parameters
+        ----------
+        confidence : float
+            How often the bound holds, over samples of people.
+        guarantee : "asymptotic" or "finite"
+            "asymptotic" takes the rates' errors for normal with the odds' own variance: right as numbers of people
+            grow, and near it for some hundreds a group and label. "finite" is proven for any number of people and any
+            refits on them, and about three times as wide; people must count once each.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> certificate = eo.fit(eo.datasets.credit_risk(), max_slope=0.1).certificate
+        >>> round(certificate.population_bound(), 6), round(certificate.population_bound(guarantee="finite"), 6)
+        (0.022478, 0.064772)
+        """
+        return self.population.bound(confidence_of(confidence), guarantee)
 
     @property
     def loss(self) -> float:
@@ -196,8 +264,38 @@ class Certificate:
                 f"Proven: scores were rounded to {self.resolution:g} before fitting, which moves each rate by no more "
                 f"than half of that times the slope: {off}. All else is about the rounded scores."
             )
-        lines.append("Not proven: how the rates turn out for other people; they differ by chance.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._of_new_people])
+
+    @property
+    def _of_new_people(self) -> list[str]:
+        """What is known, and what is not, of people that the policy was not fitted on."""
+        lines = []
+        if self.scored == "same rows":
+            lines.append(
+                "Beware: the estimator was fitted on these very people, so its scores flatter it here; nothing of the "
+                "above holds for new people. Hint: cv=5."
+            )
+        elif self.scored == "out of fold":
+            lines.append("All of this is about out-of-fold scores; the estimator was then fitted on everybody.")
+        if self.confidence is not None and self.guarantee is not None:
+            lines.append(
+                f"{_PLAIN[self.guarantee]}: with confidence {self.confidence:g} the groups of the population differ by "
+                f"at most {self.tolerance:g}; for that, those of the fit differ by at most {self.sample_tolerance:.4g}."
+            )
+        elif self.spreads and self.scored != "same rows":
+            lines.append(
+                f"{_PLAIN['asymptotic']}: with confidence 0.95 the groups of the population differ by at most "
+                f"{self.population_bound():.4g}."
+            )
+        else:
+            lines.append("Not proven: how the rates turn out for other people; they differ by chance.")
+        return lines
+
+
+_PLAIN = {
+    "asymptotic": "To be expected of new people of the same kind, not proven (asymptotic: right for many people)",
+    "finite": "Proven for new people of the same kind, for any number of people of the fit (finite-sample)",
+}
 
 
 def _number(value: float) -> str:

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from evenodds.errors import EvenoddsWarning, UnreachableError
-from evenodds.geometry.program import SolverError
-from evenodds.geometry.stack import Stack
 from evenodds.model.bounds import POOLED, Bounds
-from evenodds.model.budget import Chosen, best_under, least_slope
-from evenodds.model.certificate import Certificate
-from evenodds.model.criteria import chosen_curves
+from evenodds.model.certificate import Certificate, Program, Scored
 from evenodds.model.curves import Curve
-from evenodds.model.goals import Cost, Objective, objective_of
+from evenodds.model.goals import Cost
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.mix import gentlest_mix
 from evenodds.model.policy import Policy, rates_of
-from evenodds.model.reach import ON_CURVE, reach_of, reaches_inside, reaches_of, refined
-from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget, TargetLike
-from evenodds.model.roc import Point
-from evenodds.model.search import CurveSearch
-from evenodds.model.supports import gentlest_of_all
-from evenodds.model.target import check_reach, chosen_target
+from evenodds.model.population import Guarantee, Population, Spread, spread_of
+from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
+from evenodds.model.solve import MATERIAL, Solved, solved_within
 
-__all__ = ["SMALL_GROUP", "fit", "fitted_curves", "weaknesses"]
+__all__ = ["SMALL_GROUP", "fit", "fit_scored", "fitted_curves", "weaknesses"]
 
-_MATERIAL = 1e-8  # a residual that rounding alone does not explain
+_SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.0)  # of the tolerance, looked at first
+_HALVINGS = 8  # of the step between two of them
+_NAMED = 4  # groups and labels that are too small
 _BROKEN = 1e-6  # a promise that is missed by more is broken
 SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
@@ -48,6 +43,8 @@ def fit(
     max_loss: float | None = None,
     target: TargetLike | None = None,
     keep_individual_odds: bool = False,
+    confidence: float | None = None,
+    guarantee: Guarantee = "asymptotic",
 ) -> Policy:
     """Find a curve for each group so that all groups share the rates that a constraint names.
 
@@ -81,6 +78,13 @@ def fit(
         whose best single threshold lies farthest from (0, 1). No budget applies then, unless max_slope is given.
     keep_individual_odds : bool
         Keep every threshold inside the score range, so that every group's odds run from 0 to 1.
+    confidence : float, optional
+        Above 0.5 and below 1: with this confidence the tolerance holds for the population that the people are a
+        sample of, and not just for them. The people of the fit are then held to a stricter tolerance, the largest found
+        that allows it; where even 0 does not, the error says how many people of whom it would take.
+    guarantee : "asymptotic" or "finite"
+        What the confidence rests on: errors that are normal, as they are for many people; or a proof for any number of
+        people, which takes several times as many.
 
     Returns
     -------
@@ -107,11 +111,22 @@ def fit(
         max_loss=max_loss,
         target=target,
         keep_individual_odds=keep_individual_odds,
+        confidence=confidence,
+        guarantee=guarantee,
     )
+    return _fitted(joint, request)
+
+
+def fit_scored(joint: JointDistribution, options: Mapping[str, Any], scored: Scored | None) -> Policy:
+    """The same by an estimator, which knows how the scores came about."""
+    return _fitted(joint, Request.of(**options), scored)
+
+
+def _fitted(joint: JointDistribution, request: Request, scored: Scored | None = None) -> Policy:
     solved = _solve(joint, request)
     _warn_of_weak_groups(joint)
-    certificate = _certified(joint, solved)
-    _check_promises(request, certificate)
+    certificate = _certified(joint, solved, request, scored)
+    _check_promises(solved.request, certificate)
     return Policy(joint.groups, solved.curves, joint.score_range, joint.orientation, certificate)
 
 
@@ -120,169 +135,78 @@ def fitted_curves(joint: JointDistribution, options: Mapping[str, Any]) -> tuple
     return _solve(joint, Request.of(**options)).curves
 
 
-@dataclass(frozen=True, eq=False)
-class _Solved:
-    """Points and curves through them, with all that a certificate needs to judge them."""
-
-    request: Request
-    people: JointDistribution
-    """Those that were searched: their scores are near 0."""
-    goal: Objective
-    slope: float
-    points: Sequence[Point]
-    curves: tuple[Curve, ...]
-    unlimited: float
-    """What there is to gain without a slope budget."""
+def _solve(joint: JointDistribution, request: Request) -> Solved:
+    """From a request to curves; they are looked for within a stricter tolerance where it shall hold for new people."""
+    return solved_within(joint, request) if request.assurance is None else _assured(joint, request, request.assurance)
 
 
-def _solve(joint: JointDistribution, request: Request) -> _Solved:
-    """From a request to curves."""
-    joint, scale = joint.searched
-    goal = objective_of(request.objective, joint)
-    unlimited = best_under(joint, request.family, np.inf, goal, request.constraint)
-    gain = goal.gain(unlimited.points)
-    chosen = _chosen(joint, request, goal, unlimited)
-    curves = _curves_through(joint, request, chosen)
-    if request.keep_individual_odds and None in curves:
-        if isinstance(request.budget, GivenPoint):
-            raise UnreachableError(_why_not_inside(joint, curves))
-        chosen = _chosen_inside(joint, request, goal, gain)
-        curves = _curves_through(joint, request, chosen)
-    found = [curve for curve in curves if curve is not None]
-    if len(found) < len(curves):
-        raise UnreachableError(_why_not(joint, request, chosen, curves.index(None)))
-    own = tuple(curve.on(scale) for curve in found)
-    if isinstance(request.budget, (SlopeBudget, GivenPoint)):
-        slope = request.budget.slope
-    else:  # what was found, with what rounding added
-        slope = max(chosen.slope, *(curve.lipschitz for curve in own))
-    return _Solved(request, joint, goal, slope, chosen.points, own, gain)
+def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -> Solved:
+    """The largest tolerance found at the fit that lets the one asked for hold in the population.
 
-
-def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimited: Chosen) -> Chosen:
-    """A point for each group, as the budget asks for."""
-    family, budget, constraint = request.family, request.budget, request.constraint
-    if isinstance(budget, GivenPoint):
-        point = chosen_target(joint, budget.target)
-        for member in joint.members:
-            check_reach(member.key, member.roc, point)
-        points = [point] * len(joint.members)
-        reaches = None
-        if family.has_path:
-            reaches = refined(reaches_of(joint.members, joint.stack, family, budget.slope), joint.stack, points)
-        return Chosen(budget.slope, points, reaches)
-    if isinstance(budget, SlopeBudget):
-        return best_under(joint, family, budget.slope, goal, constraint)
-    if isinstance(budget, LossBudget):
-        return least_slope(joint, family, goal, constraint, goal.gain(unlimited.points), budget.loss) or unlimited
-    return unlimited
-
-
-def _chosen_inside(joint: JointDistribution, request: Request, goal: Objective, unlimited: float) -> Chosen:
-    """The same where thresholds are bound to the score range, and the best points of all do not allow that."""
-    family, budget, constraint = request.family, request.budget, request.constraint
-    inside = joint.score_range
-    slope = budget.slope if isinstance(budget, SlopeBudget) else np.inf
-    try:
-        best = best_under(joint, family, slope, goal, constraint, inside=inside)
-    except SolverError:
-        raise UnreachableError(_nothing_in_common(joint, request, slope)) from None
-    if not isinstance(budget, LossBudget):
-        return best
-    if goal.gain(best.points) < unlimited - budget.loss:
-        lost = unlimited - goal.gain(best.points)
-        msg = (
-            f"keep_individual_odds=True costs {lost:.3g} of {goal.name} at least, more than max_loss={budget.loss:g}. "
-            f"Hint: max_loss={lost * 1.02:.3g}, or give up keep_individual_odds."
-        )
-        raise UnreachableError(msg)
-    return least_slope(joint, family, goal, constraint, unlimited, budget.loss, inside=inside) or best
-
-
-def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) -> list[Curve | None]:
-    """A curve for each group through its point, within the slope budget and the score range; None where there is none.
-
-    A single curve of the family is taken where one does, and the gentlest mix of two where none does.
+    The chance of that need not fall with the tolerance at the fit, so a ladder is looked at first.
     """
-    family, slope = request.family, chosen.slope
-    if not family.has_path and family.is_continuous:
-        floors = joint.pooled.slope_bounds(chosen.points, [slope] * len(joint.members))
-        every = zip(joint.members, chosen.points, floors, strict=True)
-        return [_optimal(group, point, slope, floor) for group, point, floor in every]
-    hard = np.isinf(slope) and not request.keep_individual_odds
-    search = CurveSearch(joint, family, chosen.points, hard=hard)
-    inside = joint.score_range if request.keep_individual_odds else None
-    paths = chosen_curves(search, request.criterion, steepest=slope, inside=inside)
-    curves: list[Curve | None] = []
-    for i, (member, path) in enumerate(zip(joint.members, paths, strict=True)):
-        if path is not None:
-            curves.append(path.curve(0))
-            continue
-        reach = (chosen.reaches[i] if chosen.reaches is not None else None) or reach_of(member, family, slope)
-        if inside is not None and reach.rising:
-            reach = reaches_inside([member], Stack([member.by_label]), family, slope, inside)[0]
-        point = chosen.points[i]
-        floor = float(search.slope_floor[i])
-        curves.append(gentlest_mix(point, reach, slope, floor=floor, inside=inside))
-    return curves
+    tolerance = request.constraint.tolerance
+
+    def tried(share: float) -> tuple[Solved, Population]:
+        within = replace(request.constraint, tolerance=share * tolerance)
+        solved = solved_within(joint, replace(request, constraint=within))
+        return solved, _population(joint, solved)
+
+    def holds(population: Population) -> bool:
+        return population.is_within(tolerance, assurance.confidence, assurance.guarantee)
+
+    above = share = 1.0
+    for share in _SHARES:
+        found, population = tried(share)
+        if holds(population):
+            break
+        above = share
+    else:
+        raise UnreachableError(_too_few(population, tolerance, assurance))
+    for _ in range(_HALVINGS if share < above else 0):
+        middle = (share + above) / 2
+        closer, population = tried(middle)
+        if holds(population):
+            found, share = closer, middle
+        else:
+            above = middle
+    return found
 
 
-def _optimal(group: Group, point: Point, slope: float, floor: float) -> Curve | None:
-    """The gentlest of all rising curves through a point; None where it would be steeper than allowed."""
-    if abs(point.tpr - point.fpr) <= ON_CURVE:
-        return Curve("optimal", -np.inf, np.inf, (point.fpr + point.tpr) / 2)
-    odds, _ = gentlest_of_all(group, point, at_least=floor, at_most=slope)
-    curve = Curve.through(group.scores, odds)
-    reached = rates_of(curve, group)
-    return curve if max(abs(reached.fpr - point.fpr), abs(reached.tpr - point.tpr)) <= _MATERIAL else None
+def _population(joint: JointDistribution, solved: Solved) -> Population:
+    """What the people say of the population under curves that were found."""
+    curves, constraint = solved.curves, solved.request.constraint
+    reached = np.array([[p.fpr, p.tpr] for p in map(rates_of, curves, joint.members)])
+    means = np.array([(constraint.coefficients(joint, rate) * reached).sum(axis=1) for rate in constraint.rates])
+    spreads = _spreads(joint, solved)
+    slopes = [curve.lipschitz for curve in curves]
+    return Population.of(joint.groups, constraint.rates, means, spreads, slopes, counted=joint.is_counted)
 
 
-def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:
-    """What to say of a group that does not reach its point within the slope budget."""
-    member, point = joint.members[which], chosen.points[which]
-    least = joint.pooled.searched_bound(which, point, np.inf)
+def _spreads(joint: JointDistribution, solved: Solved) -> tuple[tuple[Spread, ...], ...]:
+    rates = solved.request.constraint.rates
+    return tuple(tuple(map(partial(spread_of, rate), solved.curves, joint.members)) for rate in rates)
+
+
+def _too_few(population: Population, tolerance: float, assurance: Assurance) -> str:
+    """What to say where there are too few people for a promise."""
+    confidence, guarantee = assurance.confidence, assurance.guarantee
+    needed = population.needed(tolerance, confidence, guarantee)
+    more = f", and {len(needed) - _NAMED} more" if len(needed) > _NAMED else ""
+    takes = "; ".join(map(str, needed[:_NAMED])) + more if needed else "more people than can be told"
+    hint = " or guarantee='asymptotic'" if guarantee == "finite" else ""
+    bound = population.bound(confidence, guarantee)
     return (
-        f"Group {member.key!r} was not found to reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
-        f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}; no rising "
-        f"curve does with less than {least:.6g}. Hint: raise max_slope, or let the target be chosen."
+        f"There are too few people to promise tolerance={tolerance:g} of new people with confidence={confidence:g} "
+        f"({guarantee}): with equal rates at the fit they may still differ by {bound:.3g}. "
+        f"It takes {takes}. Hint: tolerance={bound * 1.01:.3g}{hint}."
     )
 
 
-def _why_not_inside(joint: JointDistribution, curves: Sequence[Curve | None]) -> str:
-    group = joint.groups[list(curves).index(None)]
-    return (
-        f"Group {group!r} cannot meet the target with thresholds inside the score range. "
-        "Hint: let the target be chosen, or give up keep_individual_odds."
-    )
-
-
-def _nothing_in_common(joint: JointDistribution, request: Request, slope: float) -> str:
-    """Which group stands in the way of a common point with thresholds inside the score range."""
-    inside = joint.score_range
-    guilty = []
-    for left_out in joint.members if len(joint.members) > 1 else ():
-        others = replace(joint, members=tuple(m for m in joint.members if m is not left_out))
-        goal = objective_of("balanced_accuracy_score", others)
-        try:
-            best_under(others, request.family, slope, goal, request.constraint, inside=inside)
-        except SolverError:
-            continue
-        guilty.append(repr(left_out.key))
-    who = (
-        f"Group {' or '.join(guilty)} stands"
-        if guilty
-        else f"More than one of {', '.join(map(repr, joint.groups))} stand"
-    )
-    budget = f" of slope at most {slope:.6g}" if isinstance(request.budget, SlopeBudget) else ""
-    return (
-        f"No point was found that all groups reach by curves{budget} with thresholds inside the score range: {who} in "
-        "the way. Hint: allow a larger slope or a tolerance, or give up keep_individual_odds."
-    )
-
-
-def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
+def _certified(joint: JointDistribution, solved: Solved, asked: Request, scored: Scored | None) -> Certificate:
     """Recompute everything from the final curves, and bound it."""
     request, goal, slope = solved.request, solved.goal, solved.slope
+    assurance = asked.assurance
     points, curves = solved.points, solved.curves
     reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
     slopes = tuple(c.lipschitz for c in curves)
@@ -290,7 +214,7 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
     gain_bound, slope_bounds = bounds.pooled()
     certificate = Certificate(
         constraints=request.constraint.name,
-        tolerance=request.constraint.tolerance,
+        tolerance=asked.constraint.tolerance,
         objective_name=goal.name,
         max_slope=slope,
         target=points[0] if request.constraint.one_point else None,
@@ -312,16 +236,26 @@ def _certified(joint: JointDistribution, solved: _Solved) -> Certificate:
         keep_individual_odds=request.keep_individual_odds,
         target_given=isinstance(request.budget, GivenPoint),
         mixes=tuple(group for group, curve in zip(joint.groups, curves, strict=True) if curve.parts),
+        spreads=(),
+        weighted=not joint.is_counted,
+        confidence=assurance.confidence if assurance else None,
+        guarantee=assurance.guarantee if assurance else None,
+        sample_tolerance=request.constraint.tolerance if assurance else None,
+        scored=scored,
     )
-    if not bounds.can_be_tightened(gain_bound, slope_bounds):
-        return certificate
+
+    def spreads() -> dict[str, Any]:
+        return {"spreads": _spreads(joint, solved)}
 
     def tighter() -> dict[str, Any]:
         best, bound_by = bounds.tightest_gain(gain_bound)
         slopes = tuple(bounds.tightest_slopes(slope_bounds))
         return {"objective_bound": goal.reported(best), "bound_by": bound_by, "slope_bounds": slopes}
 
-    return certificate.tightened_by(tighter)
+    programs: list[Program] = [(("spreads",), spreads)]
+    if bounds.can_be_tightened(gain_bound, slope_bounds):
+        programs.append((("objective_bound", "bound_by", "slope_bounds"), tighter))
+    return certificate.with_programs(*programs)
 
 
 def _check_promises(request: Request, certificate: Certificate) -> None:
@@ -341,15 +275,15 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
     if broken:
         msg = f"Not kept: {'; '.join(broken)}. The reason: {why}. {hint}"
         raise UnreachableError(msg)
-    if certificate.residual > _MATERIAL:
+    if certificate.residual > MATERIAL:
         text = f"The rates miss their points by up to {certificate.residual:.1e}: {why}. {hint}"
-        warnings.warn(text, EvenoddsWarning, stacklevel=3)
+        warnings.warn(text, EvenoddsWarning, stacklevel=4)
 
 
 def _warn_of_weak_groups(joint: JointDistribution) -> None:
     for member in joint.members:
         for text in weaknesses(member):
-            warnings.warn(text, EvenoddsWarning, stacklevel=3)
+            warnings.warn(text, EvenoddsWarning, stacklevel=4)
 
 
 def weaknesses(member: Group) -> list[str]:

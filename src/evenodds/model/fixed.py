@@ -53,7 +53,7 @@ def fixed(roc: Roc, point: Point) -> tuple[float, float, float, float | None]:
 def _direction(x: Floats, y: Floats) -> Floats:
     """What rises with the angle of directions to the right: quicker than the angle itself."""
     length = np.abs(x) + np.abs(y)
-    return np.divide(y, length, out=np.zeros(length.shape), where=length > 0)
+    return np.asarray(np.divide(y, length, out=np.zeros(length.shape), where=length > 0))
 
 
 def _on_edge(point: Point, fpr: Floats, tpr: Floats, thresholds: Floats) -> tuple[float, float, float, None]:

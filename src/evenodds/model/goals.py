@@ -23,6 +23,7 @@ __all__ = [
     "Constraint",
     "Cost",
     "Objective",
+    "Rate",
     "check_objective",
     "constraint_of",
     "objective_of",

@@ -292,6 +292,11 @@ class JointDistribution:
         """The weight of everybody."""
         return sum(member.total for member in self.members)
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether people count once each, and not by weights."""
+        return all(side.counted for member in self.members for side in member.by_label)
+
     @cached_property
     def score_range(self) -> tuple[float, float]:
         """The least and the greatest score of all groups, on the user's own scale."""

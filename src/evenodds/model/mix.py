@@ -32,7 +32,9 @@ _LONGER = 1.1
 _STEEPEST = 1e300  # beyond it a step is no number
 _TOGETHER = 8  # slopes that are looked at together
 _CLOSE = 3  # times that the last step is cut into so many
-_GENTLER = np.array([1 + 1e-6, 1.2, 1.5, 2.0])  # times that curves are gentler which fall short of a point on the border
+_GENTLER = np.array(
+    [1 + 1e-6, 1.2, 1.5, 2.0]
+)  # times that curves are gentler which fall short of a point on the border
 _HELD = 1e-13  # rates are no better known
 _PROGRAM = 1e-9  # nor are points that a linear program chose
 _TINY = 1e-300
@@ -181,7 +183,7 @@ def _first_that_holds(
 
 
 def _is_at_limit(reaches: Callable[[Floats], list[Reach]], reach: Reach, point: Point, budget: float) -> bool:
-    """Whether the point is on the border, and gentler curves fall short of it: those that are a little, or much gentler."""
+    """Whether the point is on the border, and curves that are a little, or much gentler fall short of it."""
     if abs(reach.shortfall(point)) > ON_CURVE:
         return False
     return all(gentler.shortfall(point) > _HELD for gentler in reaches(budget / _GENTLER))

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 from evenodds.errors import one_of
-from evenodds.values import flag_of, number_of
+from evenodds.values import confidence_of, flag_of, number_of
 
-__all__ = ["DEFAULT_MAX_LOSS", "OPTIONS", "Flag", "Number", "Option", "Words"]
+__all__ = ["DEFAULT_MAX_LOSS", "OPTIONS", "Confidence", "Flag", "Number", "Option", "Words"]
 
 DEFAULT_MAX_LOSS = 0.005
 
@@ -80,6 +80,14 @@ class Flag(Option):
         return flag_of(self.name, value)
 
 
+@dataclass(frozen=True)
+class Confidence(Option):
+    """An option that is a confidence, or None."""
+
+    def checked(self, value: Any) -> float | None:
+        return None if value is None else confidence_of(value)
+
+
 OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
         option.name: option
@@ -132,6 +140,13 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             ),
             Option("target", None, 'A point of your own, or "baseline", the paper\'s rule.'),
             Flag("keep_individual_odds", False, "Every group's odds run from 0 to 1 within the scores."),
+            Confidence("confidence", None, "How sure the tolerance shall be to hold for new people, such as 0.95."),
+            Words(
+                "guarantee",
+                "asymptotic",
+                "What the confidence rests on: asymptotic (right for many people), or finite (proven for any number).",
+                where="evenodds.model.population.GUARANTEES",
+            ),
         )
     }
 )

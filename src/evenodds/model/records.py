@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 from evenodds.errors import one_of
-from evenodds.model.certificate import Certificate
+from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.criteria import CRITERIA
 from evenodds.model.goals import OBJECTIVES, constraint_of
+from evenodds.model.population import GUARANTEES
 from evenodds.model.roc import Point
 
 __all__ = ["certificate_of", "number", "record_of", "written_number"]
@@ -26,8 +27,11 @@ _RANGES = {
     "unlimited": _FINITE,
     "resolution": (0.0, math.inf, False),
     "max_loss": (0.0, math.inf, False),
+    "confidence": (0.5, 1.0, False),
+    "sample_tolerance": (0.0, 1.0, False),
 }
-_FLAGS = ("smaller_is_better", "keep_individual_odds", "target_given")
+_MAY_LACK = ("max_loss", "confidence", "sample_tolerance")
+_FLAGS = ("smaller_is_better", "keep_individual_odds", "target_given", "weighted")
 
 
 def written_number(value: float) -> float | str:
@@ -59,6 +63,8 @@ def record_of(certificate: Certificate) -> dict[str, Any]:
             plain[field.name] = [written_number(slope) for slope in value]
         elif field.name == "people":
             plain[field.name] = [list(figures) for figures in value]
+        elif field.name == "spreads":
+            plain[field.name] = [[list(spread) for spread in of] for of in value]
         elif isinstance(value, tuple):
             plain[field.name] = list(value)
         else:
@@ -70,7 +76,7 @@ def certificate_of(plain: Mapping[str, Any]) -> Certificate:
     """A certificate from plain data; names that are not known and numbers that make no sense are refused."""
     values = dict(plain)
     for name, (low, high, infinite) in _RANGES.items():
-        if name in plain and not (name == "max_loss" and plain[name] is None):
+        if name in plain and not (name in _MAY_LACK and plain[name] is None):
             values[name] = number(name, plain[name], low, high, infinite=infinite)
     for name in ("asked", "reached"):
         values[name] = tuple(_point(name, rates) for rates in plain[name])
@@ -79,6 +85,7 @@ def certificate_of(plain: Mapping[str, Any]) -> Certificate:
         values[name] = tuple(number(name, slope, 0.0) for slope in plain[name])
     values["groups"] = tuple(_text("groups", group) for group in plain["groups"])
     values["people"] = tuple(_people(figures) for figures in plain.get("people", ()))
+    values["spreads"] = tuple(tuple(map(_spread, of)) for of in plain.get("spreads", ()))
     values["mixes"] = tuple(_text("mixes", group) for group in plain.get("mixes", ()))
     if plain.get("costs") is not None:
         wrong_yes, wrong_no = (number("costs", cost, 0.0, 1.0) for cost in plain["costs"])
@@ -100,6 +107,11 @@ def _people(figures: Any) -> tuple[float, float, float, float]:
     return (*weights, *means)  # type: ignore[return-value]  # two and two
 
 
+def _spread(figures: Any) -> tuple[float, float]:
+    people, variance = figures
+    return number("spreads", people, 0.0, infinite=False), number("spreads", variance, 0.0, 1.0)
+
+
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         msg = f"{name} has {value!r}. Allowed: texts."
@@ -114,13 +126,20 @@ def _check_names(certificate: Certificate) -> None:
     one_of("objective_name", certificate.objective_name, (*OBJECTIVES, "cost"))
     if certificate.criterion is not None:
         one_of("criterion", certificate.criterion, CRITERIA)
+    if certificate.guarantee is not None:
+        one_of("guarantee", certificate.guarantee, GUARANTEES)
+    if certificate.scored is not None:
+        one_of("scored", certificate.scored, get_args(Scored))
     for name in _FLAGS:
         if not isinstance(getattr(certificate, name), bool):
             msg = f"{name} is {getattr(certificate, name)!r}. Allowed: true or false."
             raise TypeError(msg)
     _text("bound_by", certificate.bound_by)
     lists = (certificate.asked, certificate.reached, certificate.slopes, certificate.slope_bounds)
-    lengths = {len(one) for one in (*lists, *([certificate.people] if certificate.people else []))}
-    if lengths != {len(certificate.groups)}:
+    lengths = {
+        len(one) for one in (*lists, *([certificate.people] if certificate.people else []), *certificate.spreads)
+    }
+    rates = constraint_of(certificate.constraints, 0.0).rates
+    if lengths != {len(certificate.groups)} or len(certificate.spreads) not in (0, len(rates)):
         msg = "the certificate does not say as much of each group"
         raise ValueError(msg)

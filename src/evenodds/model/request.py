@@ -13,9 +13,20 @@ from evenodds.model.criteria import check_criterion
 from evenodds.model.families import CONTINUOUS, Family, family_of
 from evenodds.model.goals import Constraint, Cost, check_objective, constraint_of
 from evenodds.model.options import DEFAULT_MAX_LOSS, OPTIONS
+from evenodds.model.population import Guarantee
 from evenodds.model.roc import Point
 
-__all__ = ["Budget", "GivenPoint", "LossBudget", "Request", "SlopeBudget", "TargetLike", "Unlimited", "target_of"]
+__all__ = [
+    "Assurance",
+    "Budget",
+    "GivenPoint",
+    "LossBudget",
+    "Request",
+    "SlopeBudget",
+    "TargetLike",
+    "Unlimited",
+    "target_of",
+]
 
 TargetLike = Point | Sequence[float] | str
 
@@ -47,6 +58,14 @@ class GivenPoint:
     slope: float
 
 
+@dataclass(frozen=True)
+class Assurance:
+    """How sure the tolerance shall be to hold for the population, and what that rests on."""
+
+    confidence: float
+    guarantee: Guarantee
+
+
 Budget = Unlimited | SlopeBudget | LossBudget | GivenPoint
 
 
@@ -60,6 +79,7 @@ class Request:
     criterion: str
     budget: Budget
     keep_individual_odds: bool = False
+    assurance: Assurance | None = None
 
     @classmethod
     def of(cls, **given: Any) -> Request:
@@ -88,7 +108,21 @@ class Request:
             )
             raise OptionError(msg)
         budget = _budget(family, constraint, value["max_slope"], value["max_loss"], value["target"])
-        return cls(constraint, value["objective"], family, value["criterion"], budget, value["keep_individual_odds"])
+        assurance = _assurance(constraint, value["confidence"], value["guarantee"])
+        keep = value["keep_individual_odds"]
+        return cls(constraint, value["objective"], family, value["criterion"], budget, keep, assurance)
+
+
+def _assurance(constraint: Constraint, confidence: float | None, guarantee: Guarantee) -> Assurance | None:
+    if confidence is None:
+        return None
+    if constraint.tolerance == 0:
+        msg = (
+            f"confidence={confidence:g} is about a tolerance for new people, and tolerance is 0: their rates are never "
+            "quite equal. Hint: tolerance=0.05."
+        )
+        raise OptionError(msg)
+    return Assurance(confidence, guarantee)
 
 
 def _budget(

@@ -276,7 +276,7 @@ def _alternatives(subject: Subject) -> list[Block]:
         curves=["fixed"],
         constraints=certificate.constraints,
         objective=objective,
-        tolerance=certificate.tolerance,
+        tolerance=certificate.fitted_tolerance,
         policies={"this policy": subject.policy},
     )
     names = {"one threshold": "one threshold for all", "group thresholds": "a threshold for each group",

@@ -119,7 +119,7 @@ def possible(subject: Subject) -> list[Block]:
             subject.known,
             constraints=certificate.constraints,
             objective=objective,
-            tolerance=certificate.tolerance,
+            tolerance=certificate.fitted_tolerance,
             curve=family,
         )
         dot = "; the dot is this policy" if 0 < max(certificate.slopes) < math.inf else ""

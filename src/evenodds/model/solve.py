@@ -1,0 +1,191 @@
+"""From a request to curves: the budget's points, and a curve through each group's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenodds.errors import UnreachableError
+from evenodds.geometry.program import SolverError
+from evenodds.geometry.stack import Stack
+from evenodds.model.budget import Chosen, best_under, least_slope
+from evenodds.model.criteria import chosen_curves
+from evenodds.model.curves import Curve
+from evenodds.model.goals import Objective, objective_of
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution
+from evenodds.model.mix import gentlest_mix
+from evenodds.model.policy import rates_of
+from evenodds.model.reach import ON_CURVE, reach_of, reaches_inside, reaches_of, refined
+from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget
+from evenodds.model.roc import Point
+from evenodds.model.search import CurveSearch
+from evenodds.model.supports import gentlest_of_all
+from evenodds.model.target import check_reach, chosen_target
+
+__all__ = ["MATERIAL", "Solved", "solved_within"]
+
+MATERIAL = 1e-8
+"""A residual that rounding alone does not explain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Points and curves through them, with all that a certificate needs to judge them."""
+
+    request: Request
+    people: JointDistribution
+    """Those that were searched: their scores are near 0."""
+    goal: Objective
+    slope: float
+    points: Sequence[Point]
+    curves: tuple[Curve, ...]
+    unlimited: float
+    """What there is to gain without a slope budget."""
+
+
+def solved_within(joint: JointDistribution, request: Request) -> Solved:
+    """From a request to curves that keep to its tolerance at the fit."""
+    joint, scale = joint.searched
+    goal = objective_of(request.objective, joint)
+    unlimited = best_under(joint, request.family, np.inf, goal, request.constraint)
+    gain = goal.gain(unlimited.points)
+    chosen = _chosen(joint, request, goal, unlimited)
+    curves = _curves_through(joint, request, chosen)
+    if request.keep_individual_odds and None in curves:
+        if isinstance(request.budget, GivenPoint):
+            raise UnreachableError(_why_not_inside(joint, curves))
+        chosen = _chosen_inside(joint, request, goal, gain)
+        curves = _curves_through(joint, request, chosen)
+    found = [curve for curve in curves if curve is not None]
+    if len(found) < len(curves):
+        raise UnreachableError(_why_not(joint, request, chosen, curves.index(None)))
+    own = tuple(curve.on(scale) for curve in found)
+    if isinstance(request.budget, (SlopeBudget, GivenPoint)):
+        slope = request.budget.slope
+    else:  # what was found, with what rounding added
+        slope = max(chosen.slope, *(curve.lipschitz for curve in own))
+    return Solved(request, joint, goal, slope, chosen.points, own, gain)
+
+
+def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimited: Chosen) -> Chosen:
+    """A point for each group, as the budget asks for."""
+    family, budget, constraint = request.family, request.budget, request.constraint
+    if isinstance(budget, GivenPoint):
+        point = chosen_target(joint, budget.target)
+        for member in joint.members:
+            check_reach(member.key, member.roc, point)
+        points = [point] * len(joint.members)
+        reaches = None
+        if family.has_path:
+            reaches = refined(reaches_of(joint.members, joint.stack, family, budget.slope), joint.stack, points)
+        return Chosen(budget.slope, points, reaches)
+    if isinstance(budget, SlopeBudget):
+        return best_under(joint, family, budget.slope, goal, constraint)
+    if isinstance(budget, LossBudget):
+        return least_slope(joint, family, goal, constraint, goal.gain(unlimited.points), budget.loss) or unlimited
+    return unlimited
+
+
+def _chosen_inside(joint: JointDistribution, request: Request, goal: Objective, unlimited: float) -> Chosen:
+    """The same where thresholds are bound to the score range, and the best points of all do not allow that."""
+    family, budget, constraint = request.family, request.budget, request.constraint
+    inside = joint.score_range
+    slope = budget.slope if isinstance(budget, SlopeBudget) else np.inf
+    try:
+        best = best_under(joint, family, slope, goal, constraint, inside=inside)
+    except SolverError:
+        raise UnreachableError(_nothing_in_common(joint, request, slope)) from None
+    if not isinstance(budget, LossBudget):
+        return best
+    if goal.gain(best.points) < unlimited - budget.loss:
+        lost = unlimited - goal.gain(best.points)
+        msg = (
+            f"keep_individual_odds=True costs {lost:.3g} of {goal.name} at least, more than max_loss={budget.loss:g}. "
+            f"Hint: max_loss={lost * 1.02:.3g}, or give up keep_individual_odds."
+        )
+        raise UnreachableError(msg)
+    return least_slope(joint, family, goal, constraint, unlimited, budget.loss, inside=inside) or best
+
+
+def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) -> list[Curve | None]:
+    """A curve for each group through its point, within the slope budget and the score range; None where there is none.
+
+    A single curve of the family is taken where one does, and the gentlest mix of two where none does.
+    """
+    family, slope = request.family, chosen.slope
+    if not family.has_path and family.is_continuous:
+        floors = joint.pooled.slope_bounds(chosen.points, [slope] * len(joint.members))
+        every = zip(joint.members, chosen.points, floors, strict=True)
+        return [_optimal(group, point, slope, floor) for group, point, floor in every]
+    hard = np.isinf(slope) and not request.keep_individual_odds
+    search = CurveSearch(joint, family, chosen.points, hard=hard)
+    inside = joint.score_range if request.keep_individual_odds else None
+    paths = chosen_curves(search, request.criterion, steepest=slope, inside=inside)
+    curves: list[Curve | None] = []
+    for i, (member, path) in enumerate(zip(joint.members, paths, strict=True)):
+        if path is not None:
+            curves.append(path.curve(0))
+            continue
+        reach = (chosen.reaches[i] if chosen.reaches is not None else None) or reach_of(member, family, slope)
+        if inside is not None and reach.rising:
+            reach = reaches_inside([member], Stack([member.by_label]), family, slope, inside)[0]
+        point = chosen.points[i]
+        floor = float(search.slope_floor[i])
+        curves.append(gentlest_mix(point, reach, slope, floor=floor, inside=inside))
+    return curves
+
+
+def _optimal(group: Group, point: Point, slope: float, floor: float) -> Curve | None:
+    """The gentlest of all rising curves through a point; None where it would be steeper than allowed."""
+    if abs(point.tpr - point.fpr) <= ON_CURVE:
+        return Curve("optimal", -np.inf, np.inf, (point.fpr + point.tpr) / 2)
+    odds, _ = gentlest_of_all(group, point, at_least=floor, at_most=slope)
+    curve = Curve.through(group.scores, odds)
+    reached = rates_of(curve, group)
+    return curve if max(abs(reached.fpr - point.fpr), abs(reached.tpr - point.tpr)) <= MATERIAL else None
+
+
+def _why_not(joint: JointDistribution, request: Request, chosen: Chosen, which: int) -> str:
+    """What to say of a group that does not reach its point within the slope budget."""
+    member, point = joint.members[which], chosen.points[which]
+    least = joint.pooled.searched_bound(which, point, np.inf)
+    return (
+        f"Group {member.key!r} was not found to reach the point (fpr={point.fpr:.6g}, tpr={point.tpr:.6g}) with "
+        f"{request.family.with_article}, or a mix of two, of slope at most max_slope={chosen.slope:.6g}; no rising "
+        f"curve does with less than {least:.6g}. Hint: raise max_slope, or let the target be chosen."
+    )
+
+
+def _why_not_inside(joint: JointDistribution, curves: Sequence[Curve | None]) -> str:
+    group = joint.groups[list(curves).index(None)]
+    return (
+        f"Group {group!r} cannot meet the target with thresholds inside the score range. "
+        "Hint: let the target be chosen, or give up keep_individual_odds."
+    )
+
+
+def _nothing_in_common(joint: JointDistribution, request: Request, slope: float) -> str:
+    """Which group stands in the way of a common point with thresholds inside the score range."""
+    inside = joint.score_range
+    guilty = []
+    for left_out in joint.members if len(joint.members) > 1 else ():
+        others = replace(joint, members=tuple(m for m in joint.members if m is not left_out))
+        goal = objective_of("balanced_accuracy_score", others)
+        try:
+            best_under(others, request.family, slope, goal, request.constraint, inside=inside)
+        except SolverError:
+            continue
+        guilty.append(repr(left_out.key))
+    who = (
+        f"Group {' or '.join(guilty)} stands"
+        if guilty
+        else f"More than one of {', '.join(map(repr, joint.groups))} stand"
+    )
+    budget = f" of slope at most {slope:.6g}" if isinstance(request.budget, SlopeBudget) else ""
+    return (
+        f"No point was found that all groups reach by curves{budget} with thresholds inside the score range: {who} in "
+        "the way. Hint: allow a larger slope or a tolerance, or give up keep_individual_odds."
+    )
