@@ -33,6 +33,7 @@ from .evaluation.stability import stability as stability
 from .evaluation.verdict import Verdict as Verdict
 from .fronts.estimator import CurveOptimizer as CurveOptimizer
 from .model.certificate import Certificate as Certificate
+from .model.change import Change as Change
 from .model.curves import Curve as Curve
 from .model.fit import fit as fit
 from .model.goals import Cost as Cost
@@ -41,6 +42,7 @@ from .model.policy import Policy as Policy
 from .model.roc import Point as Point
 from .model.solutions import Solutions as Solutions
 from .model.solutions import solutions as solutions
+from .model.update import update as update
 from .pictures import plot as plot
 from .report import report as report
 

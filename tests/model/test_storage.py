@@ -69,7 +69,7 @@ def alone(policy, curve, group="a"):
     """A policy of one group, with the certificate of the first of another policy."""
     c = policy.certificate
     first = {name: getattr(c, name)[:1] for name in ("asked", "reached", "slopes", "slope_bounds", "people")}
-    certificate = replace(c, groups=(group,), mixes=(group,) if curve.parts else (), **first)
+    certificate = replace(c, groups=(group,), mixes=(group,) if curve.parts else (), spreads=(), **first)
     return eo.Policy((group,), (curve,), (0.0, 100.0), curve.orientation, certificate)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from evenodds.errors import DataError
 from evenodds.geometry.pieces import Floats
+from evenodds.model.change import Change
 from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.population import Guarantee, Population, Spread
 from evenodds.model.roc import Point
@@ -110,6 +111,8 @@ class Certificate:
     """The largest difference among the people of the fit that lets the tolerance hold for new ones."""
     scored: Scored | None = None
     """How the scores came about, where that is known: see `CurveOptimizer`."""
+    change: Change | None = None
+    """How the policy differs from the one in use before, where it is an update of that."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What is written down is computed first."""
@@ -269,7 +272,7 @@ class Certificate:
     @property
     def _of_new_people(self) -> list[str]:
         """What is known, and what is not, of people that the policy was not fitted on."""
-        lines = []
+        lines = [] if self.change is None else [str(self.change)]
         if self.scored == "same rows":
             lines.append(
                 "Beware: the estimator was fitted on these very people, so its scores flatter it here; nothing of the "

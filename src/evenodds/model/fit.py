@@ -5,24 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
-
-import numpy as np
 
 from evenodds.errors import EvenoddsWarning, UnreachableError
 from evenodds.model.bounds import POOLED, Bounds
 from evenodds.model.certificate import Certificate, Program, Scored
+from evenodds.model.change import Change
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, rates_of
-from evenodds.model.population import Guarantee, Population, Spread, spread_of
+from evenodds.model.population import Guarantee, Population
 from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
-from evenodds.model.solve import MATERIAL, Solved, solved_within
+from evenodds.model.solve import MATERIAL, Solved, population_of, solved_within, spreads_of
 
-__all__ = ["SMALL_GROUP", "fit", "fit_scored", "fitted_curves", "weaknesses"]
+__all__ = ["SMALL_GROUP", "finished", "fit", "fit_scored", "fitted_curves", "weaknesses"]
 
 _SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.0)  # of the tolerance, looked at first
 _HALVINGS = 8  # of the step between two of them
@@ -123,9 +121,20 @@ def fit_scored(joint: JointDistribution, options: Mapping[str, Any], scored: Sco
 
 
 def _fitted(joint: JointDistribution, request: Request, scored: Scored | None = None) -> Policy:
-    solved = _solve(joint, request)
+    return finished(joint, _solve(joint, request), request, scored=scored)
+
+
+def finished(
+    joint: JointDistribution,
+    solved: Solved,
+    request: Request,
+    *,
+    scored: Scored | None = None,
+    change: Change | None = None,
+) -> Policy:
+    """The policy of curves that were found, with its certificate, and with warnings where it is in doubt."""
     _warn_of_weak_groups(joint)
-    certificate = _certified(joint, solved, request, scored)
+    certificate = _certified(joint, solved, request, scored, change)
     _check_promises(solved.request, certificate)
     return Policy(joint.groups, solved.curves, joint.score_range, joint.orientation, certificate)
 
@@ -150,7 +159,7 @@ def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -
     def tried(share: float) -> tuple[Solved, Population]:
         within = replace(request.constraint, tolerance=share * tolerance)
         solved = solved_within(joint, replace(request, constraint=within))
-        return solved, _population(joint, solved)
+        return solved, population_of(joint, solved.curves, within.rates)
 
     def holds(population: Population) -> bool:
         return population.is_within(tolerance, assurance.confidence, assurance.guarantee)
@@ -173,21 +182,6 @@ def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -
     return found
 
 
-def _population(joint: JointDistribution, solved: Solved) -> Population:
-    """What the people say of the population under curves that were found."""
-    curves, constraint = solved.curves, solved.request.constraint
-    reached = np.array([[p.fpr, p.tpr] for p in map(rates_of, curves, joint.members)])
-    means = np.array([(constraint.coefficients(joint, rate) * reached).sum(axis=1) for rate in constraint.rates])
-    spreads = _spreads(joint, solved)
-    slopes = [curve.lipschitz for curve in curves]
-    return Population.of(joint.groups, constraint.rates, means, spreads, slopes, counted=joint.is_counted)
-
-
-def _spreads(joint: JointDistribution, solved: Solved) -> tuple[tuple[Spread, ...], ...]:
-    rates = solved.request.constraint.rates
-    return tuple(tuple(map(partial(spread_of, rate), solved.curves, joint.members)) for rate in rates)
-
-
 def _too_few(population: Population, tolerance: float, assurance: Assurance) -> str:
     """What to say where there are too few people for a promise."""
     confidence, guarantee = assurance.confidence, assurance.guarantee
@@ -203,7 +197,9 @@ def _too_few(population: Population, tolerance: float, assurance: Assurance) -> 
     )
 
 
-def _certified(joint: JointDistribution, solved: Solved, asked: Request, scored: Scored | None) -> Certificate:
+def _certified(
+    joint: JointDistribution, solved: Solved, asked: Request, scored: Scored | None, change: Change | None
+) -> Certificate:
     """Recompute everything from the final curves, and bound it."""
     request, goal, slope = solved.request, solved.goal, solved.slope
     assurance = asked.assurance
@@ -242,10 +238,11 @@ def _certified(joint: JointDistribution, solved: Solved, asked: Request, scored:
         guarantee=assurance.guarantee if assurance else None,
         sample_tolerance=request.constraint.tolerance if assurance else None,
         scored=scored,
+        change=change,
     )
 
     def spreads() -> dict[str, Any]:
-        return {"spreads": _spreads(joint, solved)}
+        return {"spreads": spreads_of(joint, curves, request.constraint.rates)}
 
     def tighter() -> dict[str, Any]:
         best, bound_by = bounds.tightest_gain(gain_bound)
@@ -277,13 +274,13 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
         raise UnreachableError(msg)
     if certificate.residual > MATERIAL:
         text = f"The rates miss their points by up to {certificate.residual:.1e}: {why}. {hint}"
-        warnings.warn(text, EvenoddsWarning, stacklevel=4)
+        warnings.warn(text, EvenoddsWarning, stacklevel=5)
 
 
 def _warn_of_weak_groups(joint: JointDistribution) -> None:
     for member in joint.members:
         for text in weaknesses(member):
-            warnings.warn(text, EvenoddsWarning, stacklevel=4)
+            warnings.warn(text, EvenoddsWarning, stacklevel=5)
 
 
 def weaknesses(member: Group) -> list[str]:

@@ -25,6 +25,7 @@ __all__ = [
     "Objective",
     "Rate",
     "check_objective",
+    "coefficients",
     "constraint_of",
     "objective_of",
 ]
@@ -92,11 +93,12 @@ class Constraint:
         """Whether the best points are those of a linear program: two rates within a tolerance."""
         return len(self.rates) > 1 and not self.one_point
 
-    def coefficients(self, joint: JointDistribution, rate: Rate) -> Floats:
-        """Rows (by FPR, by TPR), one for each group, of a constrained rate."""
-        if rate == "selection_rate":
-            return np.array([[1 - member.base_rate, member.base_rate] for member in joint.members])
-        return np.tile([1.0, 0.0] if rate == "fpr" else [0.0, 1.0], (len(joint.members), 1))
+
+def coefficients(joint: JointDistribution, rate: Rate) -> Floats:
+    """Rows (by FPR, by TPR), one for each group, of a constrained rate."""
+    if rate == "selection_rate":
+        return np.array([[1 - member.base_rate, member.base_rate] for member in joint.members])
+    return np.tile([1.0, 0.0] if rate == "fpr" else [0.0, 1.0], (len(joint.members), 1))
 
 
 def constraint_of(name: object, tolerance: float) -> Constraint:

@@ -76,6 +76,11 @@ class Group:
         """The same people with every score moved."""
         return Group(self.key, (self.by_label[0].moved(by), self.by_label[1].moved(by)))
 
+    def with_more(self, other: Group) -> Group:
+        """These people and others together."""
+        negatives, positives = (_joined(*sides) for sides in zip(self.by_label, other.by_label, strict=True))
+        return Group(self.key, (negatives, positives))
+
     # -- how many they are ---------------------------------------------------------------------------------------------
 
     @property
@@ -204,6 +209,18 @@ def _merged(scores: Floats, weights: Floats, squares: Floats | None, order: NDAr
         return Sample(points, np.zeros(0), counted=True)
     more = None if squares is None else np.add.reduceat(squares[order], first)
     return Sample(points[first], np.add.reduceat(weights[order], first), squares=more, counted=squares is None)
+
+
+def _joined(one: Sample, other: Sample) -> Sample:
+    """The people of two samples."""
+    points = np.concatenate([one.points, other.points])
+    if one.given is None and other.given is None:
+        return sample_of_sorted(np.sort(points, kind="stable"), None)
+    weights = np.concatenate([one.weights, other.weights])
+    squares = None
+    if not (one.counted and other.counted):
+        squares = np.concatenate([side.weights if side.squares is None else side.squares for side in (one, other)])
+    return _merged(points, weights, squares, np.argsort(points, kind="stable"))
 
 
 def _distinct(scores: Floats) -> NDArray[np.intp]:

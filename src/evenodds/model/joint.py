@@ -277,6 +277,26 @@ class JointDistribution:
             raise DataError(msg)
         return joint
 
+    def __add__(self, other: JointDistribution) -> JointDistribution:
+        """These people and others together; scores must point the same way.
+
+        >>> one = JointDistribution.from_counts({"a": ([0, 1], [6, 2], [3, 9])})
+        >>> one + one
+        JointDistribution(1 group, 2 scores, weight 40, score range 0 to 1, positive orientation)
+        """
+        if not isinstance(other, JointDistribution):
+            return NotImplemented
+        if self.orientation != other.orientation:
+            msg = f"The people have scores of {self.orientation} and of {other.orientation} orientation."
+            raise DataError(msg)
+        mine, theirs = ({g.key: g for g in (*j.members, *j.one_sided)} for j in (self, other))
+        groups = [
+            mine[key].with_more(theirs[key]) if key in mine and key in theirs else (mine | theirs)[key]
+            for key in sorted(mine | theirs)
+        ]
+        keep = bool(self.one_sided or other.one_sided)
+        return self._checked(groups, self.orientation, max(self.resolution, other.resolution), one_sided=keep)
+
     @property
     def groups(self) -> tuple[str, ...]:
         """The groups' keys, sorted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +10,11 @@ import numpy as np
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import LinearProgram
-from evenodds.model.goals import Constraint, Objective
+from evenodds.model.goals import Constraint, Objective, coefficients
 from evenodds.model.joint import JointDistribution
 from evenodds.model.roc import Point
 
-__all__ = ["best_mixed"]
+__all__ = ["best_mixed", "nearest_to_perfect"]
 
 _ENOUGH_SUPPORTS = 60
 
@@ -36,6 +36,12 @@ def best_mixed(
         point = _farthest(joint, corners, replace(objective, by_rate=by_rate, is_distance=False), constraint)[0]
         return np.array([point.fpr, point.tpr])
 
+    foot = nearest_to_perfect(farthest)
+    return [Point(float(foot[0]), float(foot[1]))] * len(corners)
+
+
+def nearest_to_perfect(farthest: Callable[[Floats], Floats]) -> Floats:
+    """The point nearest to (0, 1) of a convex set that is known by its farthest points in any direction."""
     known = [farthest(np.array([-1.0, 1.0]))]
     foot = known[0]
     for _ in range(_ENOUGH_SUPPORTS):
@@ -45,7 +51,7 @@ def best_mixed(
             break
         known.append(corner)
         foot = _foot(known)
-    return [Point(float(foot[0]), float(foot[1]))] * len(corners)
+    return foot
 
 
 def _foot(corners: Sequence[Floats]) -> Floats:
@@ -75,7 +81,7 @@ def _farthest(
     for own in columns:
         program.equal([own], [np.ones(own.size)], [1.0])
     for k, rate in enumerate(constraint.rates):
-        for own, (fpr, tpr), by in zip(columns, corners, constraint.coefficients(joint, rate), strict=True):
+        for own, (fpr, tpr), by in zip(columns, corners, coefficients(joint, rate), strict=True):
             row = np.append(own, ends[-1] + k)  # the last column is the greatest value of this rate over the groups
             values = by[0] * fpr + by[1] * tpr
             if constraint.tolerance == 0:

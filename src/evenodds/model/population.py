@@ -90,7 +90,7 @@ class Population:
     def bound(self, confidence: float, guarantee: Guarantee) -> float:
         """What the population's largest difference does not exceed, with this confidence."""
         one_of("guarantee", guarantee, GUARANTEES)
-        return min(self.difference + (self._margin if guarantee == "asymptotic" else self._radius)(confidence), 1.0)
+        return min(self.difference + (self.margin if guarantee == "asymptotic" else self._radius)(confidence), 1.0)
 
     def is_within(self, tolerance: float, confidence: float, guarantee: Guarantee) -> bool:
         """Whether the population's groups are within a tolerance of each other, with this confidence."""
@@ -146,7 +146,7 @@ class Population:
         both = zip(self.means, deviations, strict=True)
         return float(np.prod([chance_within(means, own, tolerance) for means, own in both]))
 
-    def _margin(self, confidence: float) -> float:
+    def margin(self, confidence: float) -> float:
         """By how much more the population's rates may differ than those at hand."""
         deviations = self._deviations
         widest = 2 * _FARTHEST * float(deviations.max())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any, get_args
 
 from evenodds.errors import one_of
 from evenodds.model.certificate import Certificate, Scored
+from evenodds.model.change import Change
 from evenodds.model.criteria import CRITERIA
 from evenodds.model.goals import OBJECTIVES, constraint_of
 from evenodds.model.population import GUARANTEES
@@ -63,6 +64,8 @@ def record_of(certificate: Certificate) -> dict[str, Any]:
             plain[field.name] = [written_number(slope) for slope in value]
         elif field.name == "people":
             plain[field.name] = [list(figures) for figures in value]
+        elif field.name == "change":
+            plain[field.name] = None if value is None else asdict(value)
         elif field.name == "spreads":
             plain[field.name] = [[list(spread) for spread in of] for of in value]
         elif isinstance(value, tuple):
@@ -86,6 +89,7 @@ def certificate_of(plain: Mapping[str, Any]) -> Certificate:
     values["groups"] = tuple(_text("groups", group) for group in plain["groups"])
     values["people"] = tuple(_people(figures) for figures in plain.get("people", ()))
     values["spreads"] = tuple(tuple(map(_spread, of)) for of in plain.get("spreads", ()))
+    values["change"] = None if plain.get("change") is None else _change(plain["change"])
     values["mixes"] = tuple(_text("mixes", group) for group in plain.get("mixes", ()))
     if plain.get("costs") is not None:
         wrong_yes, wrong_no = (number("costs", cost, 0.0, 1.0) for cost in plain["costs"])
@@ -110,6 +114,11 @@ def _people(figures: Any) -> tuple[float, float, float, float]:
 def _spread(figures: Any) -> tuple[float, float]:
     people, variance = figures
     return number("spreads", people, 0.0, infinite=False), number("spreads", variance, 0.0, 1.0)
+
+
+def _change(figures: Mapping[str, Any]) -> Change:
+    numbers = {name: number(name, value, 0.0, 1.0) for name, value in figures.items() if name != "previous"}
+    return Change(previous=_text("previous", figures["previous"]), **numbers)
 
 
 def _text(name: str, value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from evenodds.geometry.stack import Stack
 from evenodds.model.budget import Chosen, best_under, least_slope
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import Curve
-from evenodds.model.goals import Objective, objective_of
+from evenodds.model.goals import Objective, Rate, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.mix import gentlest_mix
 from evenodds.model.policy import rates_of
+from evenodds.model.population import Population, Spread, spread_of
 from evenodds.model.reach import ON_CURVE, reach_of, reaches_inside, reaches_of, refined
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget
 from evenodds.model.roc import Point
@@ -25,7 +27,7 @@ from evenodds.model.search import CurveSearch
 from evenodds.model.supports import gentlest_of_all
 from evenodds.model.target import check_reach, chosen_target
 
-__all__ = ["MATERIAL", "Solved", "solved_within"]
+__all__ = ["MATERIAL", "Solved", "population_of", "solved_within", "spreads_of"]
 
 MATERIAL = 1e-8
 """A residual that rounding alone does not explain."""
@@ -189,3 +191,18 @@ def _nothing_in_common(joint: JointDistribution, request: Request, slope: float)
         f"No point was found that all groups reach by curves{budget} with thresholds inside the score range: {who} in "
         "the way. Hint: allow a larger slope or a tolerance, or give up keep_individual_odds."
     )
+
+
+def population_of(joint: JointDistribution, curves: Sequence[Curve], rates: Sequence[Rate]) -> Population:
+    """What people say of the population that they are a sample of, under some curves."""
+    points = np.array([[point.fpr, point.tpr] for point in map(rates_of, curves, joint.members)])
+    means = np.array([(coefficients(joint, rate) * points).sum(axis=1) for rate in rates])
+    slopes = [curve.lipschitz for curve in curves]
+    return Population.of(joint.groups, rates, means, spreads_of(joint, curves, rates), slopes, counted=joint.is_counted)
+
+
+def spreads_of(
+    joint: JointDistribution, curves: Sequence[Curve], rates: Sequence[Rate]
+) -> tuple[tuple[Spread, ...], ...]:
+    """By rate and group, how many people it is the mean of and how much their odds vary."""
+    return tuple(tuple(map(partial(spread_of, rate), curves, joint.members)) for rate in rates)

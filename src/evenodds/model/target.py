@@ -17,7 +17,7 @@ from evenodds.geometry.envelope import Polyline, best_below
 from evenodds.geometry.hull import height, height_before
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import SolverError
-from evenodds.model.goals import Constraint, Objective, Rate
+from evenodds.model.goals import Constraint, Objective, Rate, coefficients
 from evenodds.model.joint import JointDistribution
 from evenodds.model.lp import best_mixed
 from evenodds.model.reach import ON_CURVE, Reach
@@ -160,7 +160,7 @@ def _within_one_rate(
     v + tolerance is the rate of some vertex.
     """
     (rate,) = constraint.rates
-    by = constraint.coefficients(joint, rate)
+    by = coefficients(joint, rate)
     vertices = [x * b[0] + y * b[1] for (x, y), b in zip(lines, by, strict=True)]
     own = [
         v[int(np.argmax(weight[0] * x + weight[1] * y))]

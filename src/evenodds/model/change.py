@@ -1,0 +1,43 @@
+"""How a policy differs from the one that was in use before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Change"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an update changed, what it had to, and whether there was a reason to."""
+
+    previous: str
+    """The fingerprint of the policy that was in use."""
+    allowed: float
+    most: float
+    """The largest change of anybody's odds, at any score."""
+    least: float
+    """The least change with which the promise is kept on the new people."""
+    before: float
+    """By how much the new people's groups differ under the policy that was in use."""
+    tolerance: float
+    """By how much they may."""
+    by_chance: float
+    """By how much more they may by chance alone (with a confidence of 0.95) if it keeps its promise."""
+
+    @property
+    def is_warranted(self) -> bool:
+        """Whether the policy in use broke its promise by more than chance explains."""
+        return self.before > self.tolerance + self.by_chance
+
+    def __str__(self) -> str:
+        reason = (
+            "more than chance alone explains: there was a reason to change"
+            if self.is_warranted
+            else "no more than chance alone explains: nothing shows that there was a reason to change"
+        )
+        return (
+            f"Updated: nobody's odds differ by more than {self.most:.4g} from the policy in use before (allowed: "
+            f"{self.allowed:g}); {self.least:.4g} is the least that keeps the promise on these people. Under the one "
+            f"before, their groups differ by {self.before:.4g}, {reason} (up to {self.tolerance + self.by_chance:.4g})."
+        )

@@ -1,0 +1,246 @@
+"""The next policy: the best on new people whose odds are near those of the policy in use, for anybody and at any score.
+
+Rising odds near given ones, with capped slopes and equal rates, are a linear program over the odds at the observed
+scores and where the curves in use bend; between these the new curves are straight. The least change that keeps the
+promise is the same program with the change as a variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evenodds.errors import DataError, OptionError, UnknownGroupError, UnreachableError
+from evenodds.geometry.pieces import Floats
+from evenodds.geometry.program import Answer, LinearProgram
+from evenodds.model.bounds import SMALL_TABLE
+from evenodds.model.budget import best_under
+from evenodds.model.change import Change
+from evenodds.model.curves import Curve
+from evenodds.model.fit import finished
+from evenodds.model.goals import Cost, coefficients, objective_of
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.lp import nearest_to_perfect
+from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.model.request import Request
+from evenodds.model.scale import Scale
+from evenodds.model.solve import Solved, population_of
+from evenodds.values import number_of
+
+__all__ = ["update"]
+
+_APART = 1e-9  # of the score range
+_MORE = 1.05  # than was seen, the difference may be between the places
+_BENDS = 64  # straight lines in place of each piece that is not straight
+_LOOKS = 16  # places at which such a line is compared with the piece
+_SPARE = 1e-9  # of odds, so that what rounding adds is still within the change
+_CONFIDENCE = 0.95  # in what chance alone explains
+
+
+def update(policy: Policy, joint: JointDistribution, *, max_change: float) -> Policy:
+    """Find the best policy on new people whose odds differ little from those of the policy in use.
+
+    What the policy promised (its constraint and tolerance, its objective, its slope budget) is asked of the new people,
+    of curves of straight lines that differ from those in use by at most `max_change`, for anybody and at any score. The
+    certificate's `change` says how little would keep the promise, and whether the people gave a reason to change at
+    all: often the policy in use is as good on them as chance allows.
+
+    Parameters
+    ----------
+    policy : Policy
+        In use; its odds must not jump.
+    joint : JointDistribution
+        New people of the same groups; `old + new` where both shall count.
+    max_change : float
+        The largest change of anybody's odds.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> last_month, this_month = eo.datasets.credit_risk(), eo.datasets.credit_risk()
+    >>> policy = eo.fit(last_month, max_slope=0.1)
+    >>> change = eo.update(policy, last_month + this_month, max_change=0.05).certificate.change
+    >>> change.least < 1e-8, change.is_warranted
+    (True, False)
+    """
+    check_policy(policy)
+    check_joint(joint, "The second argument")
+    policy.check_orientation(joint.orientation)
+    allowed = "a number above 0, up to 1, the largest change of anybody's odds"
+    max_change = number_of("max_change", max_change, allowed, low=0, high=1, above=True)
+    _check_people(policy, joint)
+    near = _Near(policy, joint)
+    least = near.least_change()
+    if least > max_change:
+        msg = (
+            f"No change of odds by up to max_change={max_change:g} keeps the promise on these people: {least:.6g} is "
+            f"the least. Hint: max_change={least * 1.02:.3g}, or fit anew."
+        )
+        raise UnreachableError(msg)
+    curves = near.best(max(max_change - _SPARE, least + _SPARE))
+    certificate = policy.certificate
+    before = population_of(joint, policy.group_curves, near.request.constraint.rates)
+    change = Change(
+        previous=policy.document["fingerprint"],
+        allowed=max_change,
+        most=near.largest_change(curves),
+        least=least,
+        before=before.difference,
+        tolerance=certificate.fitted_tolerance,
+        by_chance=before.margin(_CONFIDENCE),
+    )
+    points = [rates_of(curve, member) for curve, member in zip(curves, joint.members, strict=True)]
+    people, goal = near.people, near.goal
+    best = goal.gain(best_under(people, near.request.family, np.inf, goal, near.request.constraint).points)
+    solved = Solved(near.request, people, goal, near.slope, points, tuple(curves), best)
+    return finished(joint, solved, near.request, change=change)
+
+
+def _check_people(policy: Policy, joint: JointDistribution) -> None:
+    """Refuse people that a policy cannot be updated to."""
+    policy.check_knows(joint.groups)
+    missing = [group for group in policy.groups if group not in joint.groups]
+    if missing:
+        msg = f"Of the policy's groups these are not among the people: {', '.join(map(repr, missing))}."
+        raise UnknownGroupError(msg)
+    if any(np.isinf(curve.lipschitz) for curve in policy.group_curves):
+        msg = "The policy's odds jump, and odds near a jump jump too. Hint: fit another curve than 'fixed'."
+        raise OptionError(msg)
+    scores = sum(member.score_count for member in joint.members)
+    if scores > SMALL_TABLE:
+        msg = f"There are {scores:,} scores, more than the {SMALL_TABLE:,} of an update. Hint: resolution= rounds them."
+        raise DataError(msg)
+
+
+class _Near:
+    """Curves near those of a policy, on new people: the odds at some scores of each group, the nodes."""
+
+    def __init__(self, policy: Policy, joint: JointDistribution) -> None:
+        certificate = policy.certificate
+        steepest = max(curve.lipschitz for curve in policy.group_curves)
+        self.slope = certificate.max_slope if np.isfinite(certificate.max_slope) else steepest or np.inf
+        self.request = Request.of(
+            constraints=certificate.constraints,
+            objective=Cost(*certificate.costs) if certificate.costs else certificate.objective_name,
+            tolerance=certificate.fitted_tolerance,
+            curve="optimal",
+            max_slope=self.slope,
+        )
+        self.people, self._scale = joint.searched
+        self.goal = objective_of(self.request.objective, self.people)
+        self._old = policy.group_curves
+        nodes = [_nodes(m, c, self._scale) for m, c in zip(self.people.members, self._old, strict=True)]
+        self._nodes = nodes
+        self._odds = [curve(self._scale.own(at)) for curve, at in zip(self._old, nodes, strict=True)]
+        self._bent = [_off_chord(c, at, self._scale) for c, at in zip(self._old, nodes, strict=True)]
+        ends = np.cumsum([at.size for at in nodes])
+        self._columns = [np.arange(end - at.size, end) for end, at in zip(ends.tolist(), nodes, strict=True)]
+        self._count = int(ends[-1])
+        every = zip(self.people.members, nodes, strict=True)
+        self._shares = [np.stack([_shares(side.points, side.weights, at) for side in m.by_label]) for m, at in every]
+
+    def least_change(self) -> float:
+        """The least change with which the promise is kept."""
+        rates, one = len(self.request.constraint.rates), self._count + len(self.request.constraint.rates)
+        program = LinearProgram(np.append(np.zeros(one), -1.0), np.zeros(one + 1), np.ones(one + 1))
+        self._keep_promise(program)
+        old, bent = np.concatenate(self._odds), np.concatenate(self._bent)
+        own = np.arange(self._count)
+        both = np.column_stack([own, np.full(self._count, self._count + rates)])
+        program.at_most(both, np.tile([1.0, -1.0], (self._count, 1)), old - bent)
+        program.at_most(both, np.tile([-1.0, -1.0], (self._count, 1)), -old - bent)
+        return max(-program.solve().value, 0.0)
+
+    def best(self, change: float) -> list[Curve]:
+        """The curves with the greatest gain within a change, for people's own scores."""
+        if self.goal.is_distance:
+            foot = nearest_to_perfect(lambda direction: self._rates(self._solved(change, direction).x, 0))
+            answer = self._solved(change, np.zeros(2), foot)
+        else:
+            answer = self._solved(change, None)
+        every = zip(self._nodes, self._columns, strict=True)
+        return [Curve.through(at, self._within_slope(at, answer.x[own])).on(self._scale) for at, own in every]
+
+    def _within_slope(self, at: Floats, odds: Floats) -> Floats:
+        """Odds that rise, and no steeper than allowed, where a linear program was off by its precision."""
+        rising = np.maximum.accumulate(np.clip(odds, 0.0, 1.0)) + 0.0  # no -0
+        if np.isinf(self.slope):
+            return rising
+        line = self.slope * (at - at[0])
+        return np.asarray(np.maximum.accumulate(np.clip(line + np.minimum.accumulate(rising - line), 0.0, 1.0)))
+
+    def largest_change(self, curves: Sequence[Curve]) -> float:
+        """How much anybody's odds differ at most, at any score: at the nodes, and by what lines differ from arcs."""
+        every = zip(curves, self._nodes, self._odds, self._bent, strict=True)
+        return float(max((np.abs(c(self._scale.own(at)) - y) + bent).max() for c, at, y, bent in every))
+
+    def _rates(self, odds: Floats, which: int) -> Floats:
+        return np.asarray(self._shares[which] @ odds[self._columns[which]])
+
+    def _solved(self, change: float, direction: Floats | None, point: Floats | None = None) -> Answer:
+        """The best odds within a change: by the goal, or by the shared rates in a direction; through a point."""
+        rates = len(self.request.constraint.rates)
+        by = self.goal.by_rate if direction is None else [direction, *np.zeros((len(self._nodes) - 1, 2))]
+        weights = [row @ shares for row, shares in zip(by, self._shares, strict=True)]
+        old, room = np.concatenate(self._odds), np.maximum(change - np.concatenate(self._bent), 0.0)
+        least, most = np.clip([old - room, old + room], 0.0, 1.0)
+        ends = [np.zeros(rates), np.ones(rates)] if point is None else [point - _SPARE, point + _SPARE]
+        program = LinearProgram(
+            np.concatenate([*weights, np.zeros(rates)]), np.append(least, ends[0]), np.append(most, ends[1])
+        )
+        self._keep_promise(program)
+        return program.solve()
+
+    def _keep_promise(self, program: LinearProgram) -> None:
+        """Odds rise, within the slope budget, and the groups share what they shall."""
+        for own, at in zip(self._columns, self._nodes, strict=True):
+            steps = np.column_stack([own[:-1], own[1:]])
+            if not steps.size:
+                continue
+            program.at_most(steps, np.tile([1.0, -1.0], (steps.shape[0], 1)), np.zeros(steps.shape[0]))
+            if np.isfinite(self.slope):
+                program.at_most(steps, np.tile([-1.0, 1.0], (steps.shape[0], 1)), self.slope * np.diff(at))
+        constraint = self.request.constraint
+        for k, rate in enumerate(constraint.rates):
+            for own, shares, by in zip(self._columns, self._shares, coefficients(self.people, rate), strict=True):
+                row, values = np.append(own, self._count + k), by @ shares
+                if constraint.tolerance == 0:
+                    program.equal([row], [np.append(values, -1.0)], [0.0])
+                else:  # the last column is the greatest value of this rate over the groups
+                    program.at_most([row], [np.append(values, -1.0)], [0.0])
+                    program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
+
+
+def _nodes(member: Group, curve: Curve, scale: Scale) -> Floats:
+    """The scores at which odds are looked for: those of the people, and those at which the curve in use bends."""
+    pieces = curve.pieces
+    inner = np.isfinite(pieces.lo) & np.isfinite(pieces.hi)
+    straight = np.abs(pieces.coefficients[:, 2:]).sum(axis=1) == 0
+    bends = [
+        np.linspace(a, b, 2 if is_straight else _BENDS + 1)
+        for a, b, is_straight in zip(pieces.lo[inner], pieces.hi[inner], straight[inner], strict=True)
+    ]
+    every = np.unique(np.concatenate([member.scores, *(scale.upward(at) for at in bends)]))
+    # No slope can be told between nodes that are nearer to each other.
+    apart = np.append(True, np.diff(every) > _APART * (every[-1] - every[0]))
+    return np.asarray(every[apart])
+
+
+def _off_chord(curve: Curve, nodes: Floats, scale: Scale) -> Floats:
+    """For each node by how much the curve differs from straight lines beside it."""
+    if nodes.size == 1:
+        return np.zeros(1)
+    share = np.arange(1, _LOOKS) / _LOOKS
+    at = nodes[:-1, None] + share * np.diff(nodes)[:, None]
+    y = curve(scale.own(nodes))
+    off = np.abs(curve(scale.own(at)) - (y[:-1, None] + share * np.diff(y)[:, None])).max(axis=1)
+    off = np.where(off < _SPARE, 0.0, off * _MORE)  # rounding is not a difference
+    return np.asarray(np.maximum(np.append(off, 0.0), np.append(0.0, off)))
+
+
+def _shares(points: Floats, weights: Floats, nodes: Floats) -> Floats:
+    """The shares of people at the nodes."""
+    held = np.bincount(np.searchsorted(nodes, points, side="right") - 1, weights, minlength=nodes.size)
+    return np.asarray(held / held.sum())
