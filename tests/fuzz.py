@@ -76,7 +76,8 @@ class Case:
     def rounding(self) -> float:
         """How exact thresholds can be where most scores are, relative to how far these are apart."""
         low, high = np.percentile(self.score, [5, 95])  # a sentinel far away is not one of these
-        return float(np.spacing(np.median(np.abs(self.score)).astype(float))) / (float(high - low) or self.spread)
+        near = min(float(high - low) or self.spread, self.spread)
+        return float(np.spacing(np.median(np.abs(self.score)).astype(float))) / near
 
     def joint(self) -> eo.JointDistribution:
         return eo.JointDistribution.from_arrays(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -171,18 +171,18 @@ class Audit(BetweenGroups[Estimate]):
         """The same as plain data."""
         rows = self._rows("audited") + (self.before._rows("before") if self.before else [])  # noqa: SLF001 its own kind
         for group, of in (self.changes or {}).items():
-            rows += [("change", rate, group, "", *astuple(estimate)) for rate, estimate in of.items()]
+            rows += [("change", rate, group, "", *estimate.row) for rate, estimate in of.items()]
         for (group, rate), estimate in (self.resampled or {}).items():
-            rows.append(("bootstrap", rate, group, "", *astuple(estimate)))
+            rows.append(("bootstrap", rate, group, "", *estimate.row))
         for group, drift in (self.drift or {}).items():
             if drift is not None:
-                rows += [("drift", name, group, "", *astuple(estimate)) for name, estimate in drift.figures.items()]
+                rows += [("drift", name, group, "", *estimate.row) for name, estimate in drift.figures.items()]
         return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
     def _rows(self, part: str) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = []
         for g in self.by_group:
-            rows += [(part, name, g.group, "", *astuple(getattr(g, name))) for name in _FIGURES]
+            rows += [(part, name, g.group, "", *getattr(g, name).row) for name in _FIGURES]
             exact = {
                 "people": g.people,
                 "positives": g.positives,
@@ -192,9 +192,9 @@ class Audit(BetweenGroups[Estimate]):
             rows += [(part, name, g.group, "", value, value, value) for name, value in exact.items()]
         for rate in RATES:
             for pair in self.pairs(rate):
-                rows.append((part, f"{rate}_difference", pair.one, pair.other, *astuple(pair.difference)))
-                rows.append((part, f"{rate}_ratio", pair.one, pair.other, *astuple(pair.ratio)))
-        rows += [(part, name, "", "", *astuple(getattr(self, name))) for name in BETWEEN]
+                rows.append((part, f"{rate}_difference", pair.one, pair.other, *pair.difference.row))
+                rows.append((part, f"{rate}_ratio", pair.one, pair.other, *pair.ratio.row))
+        rows += [(part, name, "", "", *getattr(self, name).row) for name in BETWEEN]
         return rows
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -39,24 +40,66 @@ _NODES = 2001  # of the integral for the range of several groups
 _FARTHEST = 8.5  # standard deviations over which it is taken
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A figure with its interval; a figure that is not defined is NaN, and its interval all that it could be.
+class Estimate(float):
+    """A figure with its interval: a number that knows how far it may be off.
 
-    >>> print(Estimate(0.25, 0.2, 0.31))
+    It compares, rounds, adds and formats as its number; only another estimate is equal by its interval too. A figure
+    that is not defined is NaN, and its interval all that it could be.
+
+    >>> rate = Estimate(0.25, 0.2, 0.31)
+    >>> print(rate)
     0.2500 [0.2000, 0.3100]
+    >>> rate < 0.3, round(rate, 1), f"{rate:.1%}", rate + 0.5, rate.high
+    (True, 0.2, '25.0%', 0.75, 0.31)
     """
 
-    value: float
+    __slots__ = ("high", "low")
     low: float
     high: float
 
-    def __float__(self) -> float:
-        return self.value
+    def __new__(cls, value: float, low: float, high: float) -> Self:
+        """Make a number that carries its interval."""
+        made = super().__new__(cls, value)
+        object.__setattr__(made, "low", float(low))
+        object.__setattr__(made, "high", float(high))
+        return made
+
+    def __setattr__(self, name: str, value: object) -> None:
+        msg = f"An estimate cannot be changed, and {name} is a part of it."
+        raise AttributeError(msg)
+
+    def __getnewargs__(self) -> tuple[float, float, float]:  # type: ignore[override]
+        """What a copy is made of."""
+        return self.row
+
+    @property
+    def value(self) -> float:
+        """The figure alone."""
+        return float(self)
+
+    @property
+    def row(self) -> tuple[float, float, float]:
+        """The figure and the ends of its interval."""
+        return self.value, self.low, self.high
+
+    def __eq__(self, other: object) -> bool:
+        return self.row == other.row if isinstance(other, Estimate) else self.value == other
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return f"Estimate({self.value!r}, {self.low!r}, {self.high!r})"
 
     def __str__(self) -> str:
-        value = "not defined" if math.isnan(self.value) else f"{self.value:.4f}"
+        value = "not defined" if math.isnan(self) else f"{self.value:.4f}"
         return f"{value} [{self.low:.4f}, {self.high:.4f}]"
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high

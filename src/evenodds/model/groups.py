@@ -20,7 +20,7 @@ from evenodds.geometry.pieces import Floats, Pieces
 from evenodds.geometry.samples import Sample, locked
 from evenodds.model.roc import Roc
 
-__all__ = ["Group", "Table", "check_labels", "sample_of_sorted"]
+__all__ = ["Group", "Table", "check_labels", "sample_of_sorted", "together"]
 
 _TIED = 4  # times as many people as scores make counts worth it where people are many
 
@@ -177,6 +177,13 @@ class Group:
         """Row 0: shares of the negatives at each score; row 1: of the positives. Each row sums to 1."""
         return locked(np.stack([self.negatives / self.negative_total, self.positives / self.positive_total]))
 
+    def as_bytes(self) -> bytes:
+        """Key, scores and weights, however they are kept."""
+        key = self.key.encode()
+        numbers = (self.scores, self.negatives, self.positives)
+        columns = [np.ascontiguousarray(column, dtype="<f8").tobytes() for column in numbers]
+        return b"".join([f"|{len(key)}|{self.scores.size}|".encode(), key, *columns])
+
     # -- rates ---------------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -209,6 +216,15 @@ def _merged(scores: Floats, weights: Floats, squares: Floats | None, order: NDAr
         return Sample(points, np.zeros(0), counted=True)
     more = None if squares is None else np.add.reduceat(squares[order], first)
     return Sample(points[first], np.add.reduceat(weights[order], first), squares=more, counted=squares is None)
+
+
+def together(some: Sequence[Group], others: Sequence[Group]) -> list[Group]:
+    """The groups of two tables of people, by key."""
+    mine, theirs = ({group.key: group for group in groups} for groups in (some, others))
+    return [
+        mine[key].with_more(theirs[key]) if key in mine and key in theirs else (mine | theirs)[key]
+        for key in sorted(mine | theirs)
+    ]
 
 
 def _joined(one: Sample, other: Sample) -> Sample:

@@ -16,7 +16,7 @@ from evenodds.frames import is_lazy, opened
 from evenodds.geometry.stack import Stack
 from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
 from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
-from evenodds.model.groups import Group, check_labels
+from evenodds.model.groups import Group, check_labels, together
 from evenodds.model.intake import groups_of
 from evenodds.model.keys import GroupLike, encode, owners
 from evenodds.model.pooling import Pooled
@@ -284,18 +284,13 @@ class JointDistribution:
         >>> one + one
         JointDistribution(1 group, 2 scores, weight 40, score range 0 to 1, positive orientation)
         """
-        if not isinstance(other, JointDistribution):
-            return NotImplemented
+        check_is_joint(other, "What is added")
         if self.orientation != other.orientation:
             msg = f"The people have scores of {self.orientation} and of {other.orientation} orientation."
             raise DataError(msg)
-        mine, theirs = ({g.key: g for g in (*j.members, *j.one_sided)} for j in (self, other))
-        groups = [
-            mine[key].with_more(theirs[key]) if key in mine and key in theirs else (mine | theirs)[key]
-            for key in sorted(mine | theirs)
-        ]
-        keep = bool(self.one_sided or other.one_sided)
-        return self._checked(groups, self.orientation, max(self.resolution, other.resolution), one_sided=keep)
+        groups = together(*((*joint.members, *joint.one_sided) for joint in (self, other)))
+        width, keep = max(self.resolution, other.resolution), bool(self.one_sided or other.one_sided)
+        return self._checked(groups, self.orientation, width, one_sided=keep)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -320,10 +315,8 @@ class JointDistribution:
     @cached_property
     def score_range(self) -> tuple[float, float]:
         """The least and the greatest score of all groups, on the user's own scale."""
-        lo = min(member.ends[0] for member in self.members)
-        hi = max(member.ends[1] for member in self.members)
-        lo, hi = sorted((self.scale.own(lo), self.scale.own(hi)))
-        return lo, hi
+        ends = [self.scale.own(end) for member in self.members for end in member.ends]
+        return min(ends), max(ends)
 
     def figures_of(self, group: Group) -> tuple[float, float, float, float]:
         """The weights of a group's negatives and positives, and their mean scores on the user's own scale."""
@@ -367,16 +360,12 @@ class JointDistribution:
         """
         digest = hashlib.sha256(f"{self.orientation}|{self.resolution!r}".encode())
         for member in sorted((*self.members, *self.one_sided), key=lambda one: one.key):
-            key = member.key.encode()
-            digest.update(f"|{len(key)}|{member.scores.size}|".encode() + key)
-            for numbers in (member.scores, member.negatives, member.positives):
-                digest.update(np.ascontiguousarray(numbers, dtype="<f8").data)
+            digest.update(member.as_bytes())
         return digest.hexdigest()
 
     def __repr__(self) -> str:
         lo, hi = self.score_range
-        scores = sum(member.score_count for member in self.members)
-        n = len(self.members)
+        scores, n = sum(member.score_count for member in self.members), len(self.members)
         return (
             f"JointDistribution({n} group{'s' * (n > 1)}, {scores} scores, weight {self.total:g}, "
             f"score range {lo:g} to {hi:g}, {self.orientation} orientation"

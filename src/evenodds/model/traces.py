@@ -79,15 +79,22 @@ class Traces:
     """Whether it begins at a score; else it ends at one, or is between those that do."""
 
     @classmethod
-    def along(cls, scores: Floats, widths: Floats, p: float = _HALF, *, exact: bool) -> Traces:
-        """The curves of some widths that begin or end at one of the scores: one trace for each width."""
+    def along(
+        cls, scores: Floats, widths: Floats, p: float = _HALF, *, exact: bool, middles: Floats | None = None
+    ) -> Traces:
+        """The curves of some widths that begin or end at one of the scores: one trace for each width.
+
+        And those whose middle is at one of some places.
+        """
         room = _room(scores, widths[:, None])
-        t0 = np.concatenate([np.broadcast_to(scores, room.shape), scores - room], axis=1)
+        begin, end = np.broadcast_to(scores, room.shape), np.broadcast_to(scores, room.shape)
+        starts, stops = [begin, scores - room], [scores + room, end]
+        if middles is not None:
+            half = _room(middles, widths[:, None]) / 2
+            starts, stops = [*starts, middles - half], [*stops, middles + half]
+        t0, t1 = np.concatenate(starts, axis=1), np.concatenate(stops, axis=1)
         order = np.argsort(-t0, axis=1, kind="stable")
-        t0 = np.take_along_axis(t0, order, axis=1)
-        t1 = np.take_along_axis(
-            np.concatenate([scores + room, np.broadcast_to(scores, room.shape)], axis=1), order, axis=1
-        )
+        t0, t1 = np.take_along_axis(t0, order, axis=1), np.take_along_axis(t1, order, axis=1)
         count, each = t0.shape
         trace = np.repeat(np.arange(count), each)
         return cls(
@@ -155,14 +162,15 @@ def own_trace(group: Group, family: Family, width: float, *, roughly: bool) -> T
         scores = group.scores if few is None else some_scores(group, few)
     else:
         scores = _along(group, some_scores(group, _FEW_ROUGHLY if roughly else FEW_SCORES), width)
-    return Traces.along(scores, np.array([width]), exact=not sparse)
+    return Traces.along(scores, np.array([width]), exact=not sparse, middles=_middles(group, family, width))
 
 
 def ladder_traces(group: Group, family: Family, width: float) -> Traces:
     """The same for gentler curves: they have smaller dents, so some of many scores are enough."""
     if family.is_straight:
         return Traces.along(some_scores(group, FEW_SCORES // 2), LADDER * width, exact=True)
-    return Traces.along(_along(group, some_scores(group, _FEW_ROUGHLY), width), LADDER * width, exact=False)
+    scores = _along(group, some_scores(group, _FEW_ROUGHLY), width)
+    return Traces.along(scores, LADDER * width, exact=False, middles=_middles(group, family, width))
 
 
 def _along(group: Group, scores: Floats, width: float) -> Floats:
@@ -172,6 +180,12 @@ def _along(group: Group, scores: Floats, width: float) -> Floats:
     # A curve that is wider than the scores has all of them before its middle, or after, in most places.
     places = (np.linspace(lo, hi, more), np.linspace(lo - width, lo, _ARC) if width > hi - lo else np.zeros(0))
     return np.unique(np.concatenate([scores, *places]))
+
+
+def _middles(group: Group, family: Family, width: float) -> Floats | None:
+    """Where the middle of curves is looked at too: an arc bends as it passes the scores, if it is wider than these."""
+    lo, hi = group.ends
+    return np.linspace(lo, hi, _ARC) if width > hi - lo and not family.is_straight else None
 
 
 def one_trace(t0: Floats, t1: Floats, p: float = _HALF, *, exact: bool = True) -> Traces:
