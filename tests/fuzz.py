@@ -34,6 +34,7 @@ from oracles import (
     UnsolvedError,
     goal_of,
     highest,
+    highest_exactly,
     hull,
     hull_optimum,
     largest_slopes,
@@ -75,8 +76,8 @@ class Case:
     @property
     def rounding(self) -> float:
         """How exact thresholds can be where most scores are, relative to how far these are apart."""
-        low, high = np.percentile(self.score, [5, 95])  # a sentinel far away is not one of these
-        near = min(float(high - low) or self.spread, self.spread)
+        low, lower, higher, high = np.percentile(self.score, [5, 25, 75, 95])  # sentinels are far from most
+        near = min(apart for apart in (higher - lower, high - low, self.spread) if apart > 0)
         return float(np.spacing(np.median(np.abs(self.score)).astype(float))) / near
 
     def joint(self) -> eo.JointDistribution:
@@ -379,7 +380,10 @@ def _slope_bounds(joint: eo.JointDistribution, policy: eo.Policy, found: Measure
             yield f"{member.key} cannot be gentler than {bound:.9g}, and is: {own:.9g}"
         elif 0 < bound < math.inf and tpr - fpr > GAIN_ERROR:  # a program cannot tell nearer ones from the diagonal
             right, above = highest(member, fpr, bound * (1 - SLOPE_ERROR)) - (fpr, tpr)
-            if above > GAIN_ERROR + 4 * certificate.residual and right <= EXACT:
+            if above <= GAIN_ERROR + 4 * certificate.residual or right > EXACT:
+                continue
+            # Weights over many decades leave a program room to cheat, and fractions none.
+            if highest_exactly(member, fpr, bound * (1 - SLOPE_ERROR)) > tpr + GAIN_ERROR + 4 * certificate.residual:
                 yield f"{member.key} reaches its point with a slope below {bound:.9g} (by {above:.1e} of TPR)"
 
 

@@ -13,6 +13,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import linprog
@@ -341,6 +342,39 @@ def capped_steps(member, slope: float) -> tuple[np.ndarray, np.ndarray]:
     scores, span = unit_scores(member)
     steps = np.ones(scores.size - 1) if math.isinf(slope) else np.minimum(slope * span * np.diff(scores), 1.0)
     return roc_points(member)[:0:-1], np.append(1.0, steps)
+
+
+def highest_exactly(member, fpr, slope):
+    """The highest TPR of rising odds with capped slopes and an FPR of at most `fpr`, in fractions: no rounding at all.
+
+    Odds are steps of at most slope * gap, and there are two rows: the FPR, and steps that sum to at most 1. For each
+    price of the FPR the best steps are taken greedily; the price at which that is least is one at which two steps are
+    worth the same (duality).
+    """
+    scores, no, yes = (
+        [Fraction(float(x)) for x in column] for column in (member.scores, member.negatives, member.positives)
+    )
+    count, limit, cap = len(scores), Fraction(float(fpr)), Fraction(float(slope))
+    room = [Fraction(1), *(cap * (b - a) for a, b in itertools.pairwise(scores))]
+    false = [sum(no[k:]) / sum(no) for k in range(count)]
+    true = [sum(yes[k:]) / sum(yes) for k in range(count)]
+    prices = {Fraction(0), *(t / f for t, f in zip(true, false, strict=True) if f)}
+    prices |= {
+        (true[i] - true[j]) / (false[i] - false[j]) for i in range(count) for j in range(i) if false[i] != false[j]
+    }
+
+    def worth(price):
+        left, total = Fraction(1), Fraction(0)
+        for value, most in sorted(
+            ((t - price * f, r) for t, f, r in zip(true, false, room, strict=True)), reverse=True
+        ):
+            if value <= 0 or left <= 0:
+                break
+            total += min(most, left) * value
+            left -= min(most, left)
+        return total + price * limit
+
+    return float(min(worth(price) for price in prices if price >= 0))
 
 
 def highest(member, fpr: float, slope: float) -> np.ndarray:

@@ -21,6 +21,8 @@ from .evaluation.explain import explain as explain
 from .evaluation.frontier import Frontier as Frontier
 from .evaluation.frontier import frontier as frontier
 from .evaluation.group_audit import GroupAudit as GroupAudit
+from .evaluation.impact import ImpactRatios as ImpactRatios
+from .evaluation.impact import impact_ratios as impact_ratios
 from .evaluation.intervals import Estimate as Estimate
 from .evaluation.metrics import GroupMetrics as GroupMetrics
 from .evaluation.metrics import IndividualOdds as IndividualOdds

@@ -14,40 +14,42 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from evenodds.errors import DataError, EvenoddsWarning, one_of
-from evenodds.evaluation.before import curves_before
+from evenodds.errors import DataError, EvenoddsWarning, OptionError, one_of
+from evenodds.evaluation.deciders import Decider, curves_before, curves_of
 from evenodds.evaluation.drift import Drift, drift_of
-from evenodds.evaluation.group_audit import Confusion, GroupAudit, audit_of_group
+from evenodds.evaluation.group_audit import Confusion, GroupAudit, audit_of_group, audit_of_several
+from evenodds.evaluation.impact import check_odds
 from evenodds.evaluation.intervals import (
     Estimate,
     Pair,
-    Sample,
     confidence_of,
     critical_value,
     difference,
     largest,
     mean_interval,
+    merged,
     ratio,
     smallest,
     value_for_verdicts,
 )
 from evenodds.evaluation.metrics import BetweenGroups, IndividualOdds, individual_odds
-from evenodds.evaluation.outcomes import RATE_WORDS, RATES, outcomes_of
-from evenodds.evaluation.resampling import percentiles, resampled_rates
+from evenodds.evaluation.outcomes import RATES, outcomes_of
+from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles, resampled_rates
 from evenodds.evaluation.verdict import Verdict, verdict_on
 from evenodds.frames import frame_of_rows
 from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_is_joint
-from evenodds.model.policy import Policy, check_policy
+from evenodds.model.keys import GroupLike
+from evenodds.model.policy import Policy
 from evenodds.values import Frozen, number_of, whole_number_of
 
 __all__ = ["BETWEEN", "Audit", "audit"]
 
-_FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "randomized", "auc", "base_rate")
+_FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "precision", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
 _COLUMNS = ("part", "figure", "group", "other", "value", "low", "high")
 _MANY = 20  # groups that are listed one by one
@@ -63,7 +65,8 @@ class Audit(BetweenGroups[Estimate]):
     """What the policy promised; the verdict is about this unless it is asked about another."""
     accuracy: Estimate
     """Over everybody in the groups that the policy knows."""
-    individual_odds: IndividualOdds
+    individual_odds: IndividualOdds | None
+    """None where there are only decisions."""
     missing: tuple[str, ...]
     """Groups of the policy of which the data have nobody."""
     unknown: Mapping[str, float]
@@ -76,6 +79,59 @@ class Audit(BetweenGroups[Estimate]):
     """By group and rate: what the policy changed, person by person."""
     resampled: Mapping[tuple[str, str], Estimate] | None = None
     """By group and rate: the interval between percentiles of a bootstrap, if one was asked for."""
+    verdict: Verdict | None = None
+    """Whether the groups are within the tolerance, if one was given."""
+    columns: tuple[str, ...] = ()
+    """What each part of a group's key is called, such as race and sex, where there are several."""
+    drift_bound: float | None = None
+    """What the groups of these people differ by at most, if only the spread of scores within group and label changed
+    since the fit: the tolerance, and both groups' Kolmogorov-Smirnov distances. None without people of the fit."""
+
+    @classmethod
+    def of_decisions(
+        cls,
+        decision_or_odds: ArrayLike,
+        group: GroupLike,
+        label: ArrayLike,
+        *,
+        weight: ArrayLike | None = None,
+        confidence: float = 0.95,
+        tolerance: float | None = None,
+        constraints: str = "equalized_odds",
+        columns: Sequence[str] = (),
+    ) -> Audit:
+        """Audit the decisions of anything: of a model, a person, a spreadsheet. No policy and no score is needed.
+
+        Parameters
+        ----------
+        decision_or_odds : array of shape (n,)
+            1 for a yes and 0 for a no, or the odds of a yes.
+        group, label, weight
+            As for `JointDistribution.from_arrays`; a group may lack a label.
+        confidence, tolerance, constraints, columns
+            As for `evenodds.audit`.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> audit = eo.Audit.of_decisions([1, 0, 1, 1, 0, 0], list("aaabbb"), [1, 0, 0, 1, 1, 0])
+        >>> audit.groups["a"].selection_rate.value, audit.groups["b"].precision.value
+        (0.6666666666666666, 1.0)
+        """
+        odds = check_odds(decision_or_odds)
+        joint = JointDistribution.from_arrays(odds, group, label, weight=weight, one_sided="keep")
+        members = (*joint.members, *joint.one_sided)
+        same = Curve("linear", 0.0, 1.0, 0.5)  # odds are what they are
+        made = _audit_of({m.key: same for m in members}, members, (0.0, 1.0), confidence_of(confidence), constraints)
+        constraint_of(constraints, 0.0)
+        by_group = tuple(replace(g, lipschitz=math.nan) for g in sorted(made.by_group, key=lambda one: one.group))
+        made = replace(made, by_group=by_group, individual_odds=None, columns=_names(by_group, columns))
+        _warn_of_open_ends(made)
+        return made if tolerance is None else made.judged(tolerance)
+
+    def judged(self, tolerance: float, constraints: str | None = None) -> Audit:
+        """The same with a verdict on a tolerance."""
+        return replace(self, verdict=self.passed(tolerance=tolerance, constraints=constraints))
 
     # -- groups ----------------------------------------------------------------------------------------------------
 
@@ -88,6 +144,19 @@ class Audit(BetweenGroups[Estimate]):
     def one_sided(self) -> tuple[str, ...]:
         """Groups without negatives or without positives, so that a rate is not defined."""
         return tuple(g.group for g in self.by_group if not (g.positives > 0 and g.negatives > 0))
+
+    @property
+    def marginals(self) -> Mapping[str, Audit]:
+        """Where groups are combinations, such as of race and sex: the same figures by each column alone."""
+        critical = critical_value(self.confidence)
+        found = {}
+        for i, column in enumerate(self.columns):
+            parts: dict[str, list[GroupAudit]] = {}
+            for one in self.by_group:
+                parts.setdefault(one.group.split(", ")[i], []).append(one)
+            several = tuple(audit_of_several(key, some, critical) for key, some in sorted(parts.items()))
+            found[column] = Audit(several, self.confidence, self.constraints, self.accuracy, None, (), Frozen({}))
+        return Frozen(found)
 
     # -- between groups --------------------------------------------------------------------------------------------
 
@@ -146,8 +215,10 @@ class Audit(BetweenGroups[Estimate]):
         """
         tolerance = number_of("tolerance", tolerance, "a number from 0 to 1, the largest difference", low=0, high=1)
         rates = constraint_of(self.constraints if constraints is None else constraints, 0.0).rates
-        pairs = [(RATE_WORDS[rate], pair) for rate in rates for pair in self._pairs(rate, len(rates))]
-        return verdict_on(pairs, tolerance, self.open_ends)
+        pairs = [(rate, pair) for rate in rates for pair in self._pairs(rate, len(rates))]
+        critical = value_for_verdicts(self.confidence, len(self.by_group), len(rates))
+        samples = {(str(rate), g.group): g.samples[rate] for rate in rates for g in self.by_group}
+        return verdict_on(pairs, tolerance, self.open_ends, samples, critical)
 
     @property
     def open_ends(self) -> list[str]:
@@ -200,19 +271,21 @@ class Audit(BetweenGroups[Estimate]):
     def __str__(self) -> str:
         people = sum(g.people for g in self.by_group)
         lines = [f"Audit of {len(self.by_group)} groups, {people:,.6g} people; intervals of {self.confidence:.4g}."]
-        head = ("group", "people", "positives", "FPR", "TPR", "accuracy", "selected", "by chance", "AUC", "slope")
+        scored = self.individual_odds is not None  # else there are only decisions
+        head = ["group", "people", "positives", "FPR", "TPR", "accuracy", "selected", "precision", "by chance"]
+        head += ["AUC", "slope"] if scored else []
         table = [
             (
                 g.group,
                 f"{g.people:g}",
                 f"{g.positives:g}",
-                *(_short(e) for e in (g.fpr, g.tpr, g.accuracy, g.selection_rate, g.randomized, g.auc)),
-                "jump" if math.isinf(g.lipschitz) else f"{g.lipschitz:.4g}",
+                *(_short(e) for e in (g.fpr, g.tpr, g.accuracy, g.selection_rate, g.precision, g.randomized)),
+                *((_short(g.auc), "jump" if math.isinf(g.lipschitz) else f"{g.lipschitz:.4g}") if scored else ()),
             )
             for g in self.by_group[:_MANY]
         ]
-        widths = [max(len(row[i]) for row in (head, *table)) for i in range(len(head))]
-        for row in (head, *table):
+        widths = [max(len(row[i]) for row in ([*head], *table)) for i in range(len(head))]
+        for row in ([*head], *table):
             cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
             lines.append("  " + "  ".join(cells))
         if len(self.by_group) > _MANY:
@@ -224,12 +297,23 @@ class Audit(BetweenGroups[Estimate]):
         if self.by_group:
             low, high = self.extremes("selection_rate")
             lines.append(f"  most and least often selected: {high} and {low}")
-        lines.append(str(self.individual_odds))
+        if self.individual_odds is not None:
+            lines.append(str(self.individual_odds))
+        for column, one in self.marginals.items():
+            rates = ", ".join(f"{g.group} {g.fpr:.3f} and {g.tpr:.3f}" for g in one.by_group)
+            lines.append(f"By {column} alone, FPR and TPR: {rates}; difference {one.equalized_odds_difference}.")
         known = {group: drift.changes for group, drift in (self.drift or {}).items() if drift}
         lines += [f"Drift of group {group!r} since the fit: {', and '.join(of)}." for group, of in known.items() if of]
         lacking = [group for group in self.drift or {} if group not in known]
         lines += [f"Drift of group {group!r}: the people of the fit lack it." for group in lacking]
+        if self.drift_bound is not None:
+            lines.append(
+                f"If only the spread of scores has changed, the groups differ by at most {self.drift_bound:.4f}: the "
+                "tolerance and both groups' drift."
+            )
         lines += [f"Open: {text}" for text in self.open_ends]
+        if self.verdict is not None:
+            lines.append(f"Verdict: {self.verdict}. {' '.join(self.verdict.reasons)}")
         return "\n".join(lines)
 
 
@@ -256,34 +340,41 @@ def _short(estimate: Estimate) -> str:
 
 
 def audit(
-    policy: Policy,
+    policy: Decider,
     joint: JointDistribution,
     *,
     confidence: float = 0.95,
-    before: Policy | float | None = None,
+    tolerance: float | None = None,
+    before: Decider | None = None,
     reference: JointDistribution | None = None,
     bootstrap: int = 0,
-    seed: int = 0,
+    rng: RandomLike = 0,
+    columns: Sequence[str] = (),
 ) -> Audit:
     """Measure a policy on fresh people, with intervals that hold for small groups too.
 
     Parameters
     ----------
-    policy : Policy
+    policy : Policy, float or {group: float}
+        What decides: a policy, the single threshold of everybody, or a threshold for each group.
     joint : JointDistribution
         People that the policy was not fitted on; make it with one_sided="keep" if a group may lack a label. Groups
         that the policy does not know, or of which there is nobody, are named, and leave the verdict open.
     confidence : float
         How often an interval shall contain the truth. Differences between groups hold for all pairs at once.
-    before : Policy or float, optional
-        What was in use before, for comparison: another policy, or the single threshold of everybody.
+    tolerance : float, optional
+        The largest difference that is allowed: `verdict` then says whether the groups keep to it.
+    before : Policy, float or {group: float}, optional
+        What was in use before, for comparison.
     reference : JointDistribution, optional
         The people of the fit: the audit then tells how far each group's scores and base rate have drifted.
     bootstrap : int
         Draws of a bootstrap of each group's rates, as a second opinion on their intervals; 0 for none. Odds are told
         apart in 1,024 steps for this.
-    seed : int
-        Of the bootstrap: the same seed, the same intervals.
+    rng : int, Generator or RandomState
+        Of the bootstrap: the same number, the same intervals.
+    columns : sequence of str
+        Where groups are combinations, such as of race and sex: what these are called in `marginals`.
 
     Examples
     --------
@@ -293,54 +384,90 @@ def audit(
     >>> score = rng.normal(label * (1 + group), 1)
     >>> half = np.arange(8000) < 4000
     >>> fitted, fresh = (eo.JointDistribution.from_arrays(score[h], group[h], label[h]) for h in (half, ~half))
-    >>> audit = eo.audit(eo.fit(fitted), fresh, before=0.7)
-    >>> audit.passed(tolerance=0.1), audit.before.passed(tolerance=0.1)
+    >>> audit = eo.audit(eo.fit(fitted), fresh, tolerance=0.1, before=0.7)
+    >>> audit.verdict, audit.before.passed(tolerance=0.1)
     (Verdict('pass': No two groups differ by more than 0.0...), Verdict('fail': The true positive rate of ...))
     >>> print(audit.equalized_odds_difference)
     0.0218 [0.0000, 0.0553]
     """
-    check_policy(policy)
     check_is_joint(joint, "The second argument")
     confidence = confidence_of(confidence)
-    bootstrap, seed = whole_number_of("bootstrap", bootstrap), whole_number_of("seed", seed)
-    policy.check_orientation(joint.orientation)
+    bootstrap, source = whole_number_of("bootstrap", bootstrap), generator_of(rng)
     there = {member.key: member for member in (*joint.members, *joint.one_sided)}
-    known = [there[group] for group in policy.groups if group in there]
-    unknown = {key: member.total for key, member in there.items() if key not in policy.curves}
+    curves = curves_of(policy, list(there), joint.orientation, "policy")
+    known = [there[group] for group in curves if group in there]
+    unknown = {key: member.total for key, member in there.items() if key not in curves}
     if not any(member.total > 0 for member in known):
-        msg = f"There is nobody to audit. {policy.unknown(sorted(unknown)) if unknown else ''}".strip()
+        told = policy.unknown(sorted(unknown)) if isinstance(policy, Policy) and unknown else ""
+        msg = f"There is nobody to audit. {told}".strip()
         raise DataError(msg)
-    earlier = None if before is None else curves_before(before, policy, [member.key for member in known])
+    earlier = None if before is None else curves_before(before, [member.key for member in known], joint.orientation)
+    certificate = policy.certificate if isinstance(policy, Policy) else None
+    constraints = certificate.constraints if certificate else "equalized_odds"
+    score_range = policy.score_range if isinstance(policy, Policy) else joint.score_range
+    result = _audit_of(curves, known, score_range, confidence, constraints)
     result = replace(
-        _audit_of(policy.curves, known, policy.score_range, confidence, policy.certificate.constraints),
-        missing=tuple(group for group in policy.groups if group not in there),
+        result,
+        missing=tuple(group for group in curves if group not in there),
         unknown=Frozen(unknown),
+        columns=_names(result.by_group, columns),
     )
     if earlier is not None:
-        old = _audit_of(earlier, known, policy.score_range, confidence, result.constraints)
+        old = _audit_of(earlier, known, score_range, confidence, result.constraints)
         result = replace(
             result,
             before=replace(old, missing=result.missing, unknown=result.unknown),
-            changes=Frozen({m.key: _changes(m, policy.curves[m.key], earlier[m.key], confidence) for m in known}),
+            changes=Frozen({m.key: _changes(m, curves[m.key], earlier[m.key], confidence) for m in known}),
         )
     if reference is not None:
         check_is_joint(reference, "reference=")
-        policy.check_orientation(reference.orientation)
-        result = replace(result, drift=_drift(known, reference, confidence))
-    for text in result.open_ends:
-        warnings.warn(text, EvenoddsWarning, stacklevel=2)
+        if reference.orientation != joint.orientation:
+            msg = f"reference= has {reference.orientation} orientation, the people {joint.orientation}."
+            raise DataError(msg)
+        drift = _drift(known, reference, confidence)
+        promised = certificate.fitted_tolerance if certificate else None
+        result = replace(result, drift=drift, drift_bound=_drift_bound(drift, constraints, promised))
     if bootstrap:
-        drawn = resampled_rates(policy.curves, known, bootstrap, np.random.default_rng(seed))
+        drawn = resampled_rates(curves, known, bootstrap, source)
         result = replace(
             result, resampled=Frozen({key: percentiles(values, confidence) for key, values in drawn.items()})
         )
-    return result
+    _warn_of_open_ends(result)
+    return result if tolerance is None else result.judged(tolerance)
+
+
+def _warn_of_open_ends(result: Audit) -> None:
+    for text in result.open_ends:
+        warnings.warn(text, EvenoddsWarning, stacklevel=3)
+
+
+def _names(groups: Sequence[GroupAudit], columns: Sequence[str]) -> tuple[str, ...]:
+    """What the parts of groups' keys are called; nothing where keys have one part, or not as many each."""
+    counts = {len(one.group.split(", ")) for one in groups}
+    if len(counts) != 1 or counts == {1}:
+        return ()
+    (count,) = counts
+    if columns and len(columns) != count:
+        msg = f"columns={list(columns)!r} does not name the {count} columns of groups such as {groups[0].group!r}."
+        raise OptionError(msg)
+    return tuple(columns) or tuple(f"column {i + 1}" for i in range(count))
+
+
+def _drift_bound(drift: Mapping[str, Drift | None], constraints: str, tolerance: float | None) -> float | None:
+    """The tolerance and the largest sum of two groups' distances in a constrained rate, by label."""
+    if tolerance is None or None in drift.values():
+        return None
+    rates = constraint_of(constraints, 0.0).rates
+    apart = [sorted((one.distance[rate] for one in drift.values() if one), reverse=True)[:2] for rate in rates]
+    return min(tolerance + max(sum(two) for two in apart), 1.0)
 
 
 def _drift(known: Sequence[Group], reference: JointDistribution, confidence: float) -> Frozen[str, Drift | None]:
     fitted = {member.key: member for member in (*reference.members, *reference.one_sided) if member.total > 0}
+    there = [m for m in known if m.total > 0]
+    both = sum(m.key in fitted for m in there)
     return Frozen(
-        {m.key: drift_of(m, fitted[m.key], confidence) if m.key in fitted else None for m in known if m.total > 0}
+        {m.key: drift_of(m, fitted[m.key], confidence, groups=both) if m.key in fitted else None for m in there}
     )
 
 
@@ -354,20 +481,12 @@ def _audit_of(
     measured = [
         audit_of_group(member, curves[member.key], score_range, critical_value(confidence)) for member in members
     ]
-    right = [(m.samples["accuracy"], m.people) for m in measured if m.people > 0]
-    shares = np.array([people for _, people in right]) / sum(people for _, people in right)
-    means = np.array([sample.mean for sample, _ in right])
-    mean = float(shares @ means)
-    numbers = np.array([sample.n_effective for sample, _ in right])
-    number = 1 / float(np.sum(shares**2 / numbers))
-    # Within groups, and between them, had other people been there.
-    within = float(np.sum(shares**2 * [sample.variance for sample, _ in right] / numbers))
-    variance = within * number + float(shares @ (means - mean) ** 2)
+    everybody = merged([(m.samples["accuracy"], m.people) for m in measured])
     return Audit(
         tuple(measured),
         confidence,
         constraints,
-        mean_interval(Sample(mean, variance, number), critical_value(confidence)),
+        mean_interval(everybody, critical_value(confidence)),
         individual_odds(curves, score_range),
         (),
         Frozen({}),

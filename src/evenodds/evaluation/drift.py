@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,12 @@ import numpy as np
 from evenodds.evaluation.intervals import Estimate, Sample, critical_value, difference, mean_interval
 from evenodds.geometry.pieces import Floats
 from evenodds.model.groups import Group
+from evenodds.values import Frozen
 
 __all__ = ["Drift", "drift_of"]
 
 _BINS = 10
+_MEASURES = 3  # of a change: two of the scores, and the share of positives
 _FROM_NOBODY = 0.5  # people that an empty bin counts for
 
 
@@ -23,7 +26,7 @@ class Drift:
 
     `stability_index` is the population stability index over ten bins of equally many people at the fit (fewer where
     they share scores), `kolmogorov_smirnov` the largest difference of the two distribution functions. Each comes with
-    what chance alone stays below if nothing has changed, so that both do with the audit's confidence.
+    what chance alone stays below if nothing has changed, so that all of an audit do with its confidence.
     """
 
     group: str
@@ -33,6 +36,9 @@ class Drift:
     kolmogorov_smirnov_by_chance: float
     base_rate: Estimate
     """How much the share of positives has risen."""
+    distance: Mapping[str, float]
+    """By rate ("fpr": among negatives, "tpr": among positives, "selection_rate": among all) the Kolmogorov-Smirnov
+    distance. Odds that rise with the score are mixes of thresholds, so no rate of any policy moves by more."""
 
     @property
     def figures(self) -> dict[str, Estimate]:
@@ -72,8 +78,8 @@ class Drift:
         return words
 
 
-def drift_of(fresh: Group, fitted: Group, confidence: float) -> Drift:
-    """Compare one group's fresh people with those at the fit."""
+def drift_of(fresh: Group, fitted: Group, confidence: float, *, groups: int = 1) -> Drift:
+    """Compare one group's fresh people with those at the fit; so many groups share the chance of an alarm."""
     from scipy.special import chdtri  # noqa: PLC0415 heavy
 
     people = [_everybody(group) for group in (fresh, fitted)]
@@ -88,11 +94,11 @@ def drift_of(fresh: Group, fitted: Group, confidence: float) -> Drift:
     shares = shares[:, shares.any(axis=0)]  # a bin that nobody ever was in tells nothing
     counted = np.maximum(shares, [[_FROM_NOBODY / number] for _, _, number in people])
     counted /= counted.sum(axis=1, keepdims=True)
+    unlikely = (1 - confidence) / (_MEASURES * groups)
     index = float(np.sum((counted[0] - counted[1]) * np.log(counted[0] / counted[1])))
     bins = shares.shape[1]
-    unlikely = (1 - confidence) / 2  # two measures of one change
     chance = float(chdtri(bins - 1, unlikely)) / size if bins > 1 else 0.0
-    critical = critical_value(confidence)
+    critical = critical_value(1 - unlikely)
     return Drift(
         fresh.key,
         index,
@@ -100,7 +106,21 @@ def drift_of(fresh: Group, fitted: Group, confidence: float) -> Drift:
         _largest_gap(people[0], people[1]),
         math.sqrt(-math.log(unlikely / 2) / 2 / size),
         difference(*(mean_interval(_base_rate(group), critical) for group in (fresh, fitted))),
+        Frozen(_distances(fresh, fitted)),
     )
+
+
+def _distances(fresh: Group, fitted: Group) -> dict[str, float]:
+    """Distances among negatives, positives and all; 1 where there is nobody to compare with."""
+    every = {
+        "fpr": [(side.points, side.weights, 0.0) for side in (fresh.by_label[0], fitted.by_label[0])],
+        "tpr": [(side.points, side.weights, 0.0) for side in (fresh.by_label[1], fitted.by_label[1])],
+        "selection_rate": [_everybody(group) for group in (fresh, fitted)],
+    }
+    return {
+        rate: _largest_gap(*both) if all(weights.sum() > 0 for _, weights, _ in both) else 1.0
+        for rate, both in every.items()
+    }
 
 
 def _everybody(group: Group) -> tuple[Floats, Floats, float]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 
 import numpy as np
 
-from evenodds.evaluation.intervals import Estimate, Sample, mean_interval
+from evenodds.evaluation.intervals import Estimate, Sample, mean_interval, merged
 from evenodds.evaluation.outcomes import outcomes_of
 from evenodds.model.curves import Curve
 from evenodds.model.groups import Group
 from evenodds.values import Frozen
 
-__all__ = ["Confusion", "GroupAudit", "audit_of_group"]
+__all__ = ["Confusion", "GroupAudit", "audit_of_group", "audit_of_several"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,14 @@ class GroupAudit:
     tpr: Estimate
     accuracy: Estimate
     selection_rate: Estimate
+    precision: Estimate
+    """The share of positives among those who get a yes."""
     randomized: Estimate
     """The share of people whose odds are neither 0 nor 1."""
     auc: Estimate
     base_rate: Estimate
     lipschitz: float
-    """The largest slope of the group's curve, which no data change."""
+    """The largest slope of the group's curve, which no data change; NaN where there are only decisions."""
     confusion: Confusion
     samples: Mapping[str, Sample] = field(repr=False, compare=False, default_factory=dict)
     """What each rate is the mean of."""
@@ -57,6 +60,11 @@ class GroupAudit:
     def negatives(self) -> float:
         """The weight of people with label 0."""
         return self.people - self.positives
+
+    @property
+    def selected(self) -> float:
+        """The expected weight of people who get a yes."""
+        return self.confusion.true_positives + self.confusion.false_positives
 
 
 def audit_of_group(member: Group, curve: Curve, score_range: tuple[float, float], critical: float) -> GroupAudit:
@@ -72,5 +80,30 @@ def audit_of_group(member: Group, curve: Curve, score_range: tuple[float, float]
         **{name: mean_interval(sample, critical) for name, sample in samples.items()},
         lipschitz=curve.lipschitz,
         confusion=Confusion(yes[1], yes[0], negatives.total - yes[0], positives.total - yes[1]),
+        samples=Frozen(samples),
+    )
+
+
+def audit_of_several(key: str, parts: Sequence[GroupAudit], critical: float) -> GroupAudit:
+    """Several groups as one. How well scores rank people across groups is not known from each: their AUC is NaN."""
+    people = [part.people for part in parts]
+    weight = {
+        "fpr": [part.negatives for part in parts],
+        "tpr": [part.positives for part in parts],
+        "precision": [part.selected for part in parts],
+    }
+    samples = {
+        name: merged([(part.samples[name], w) for part, w in zip(parts, weight.get(name, people), strict=True)])
+        for name in parts[0].samples
+    }
+    samples["auc"] = Sample(math.nan, math.nan, 0.0)
+    total = np.sum([astuple(part.confusion) for part in parts], axis=0).tolist()
+    return GroupAudit(
+        group=key,
+        people=sum(people),
+        positives=sum(part.positives for part in parts),
+        **{name: mean_interval(sample, critical) for name, sample in samples.items()},
+        lipschitz=max(part.lipschitz for part in parts),
+        confusion=Confusion(*total),
         samples=Frozen(samples),
     )

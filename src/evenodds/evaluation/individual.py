@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import DataError, OptionError
-from evenodds.evaluation.before import curves_before
+from evenodds.evaluation.deciders import Decider, curves_before
 from evenodds.evaluation.distances import People, euclidean, gower, hamming, people_of
 from evenodds.evaluation.metrics import odds_distance
 from evenodds.frames import frame_of_rows
@@ -197,7 +197,7 @@ def report(
     group: GroupLike,
     *,
     metric: str = "gower",
-    before: Policy | float | None = None,
+    before: Decider | None = None,
     worst: int = 10,
     categorical: Sequence[Any] | None = None,
     ranges: Mapping[Any, float] | None = None,
@@ -217,8 +217,8 @@ def report(
         As for `Policy.odds`.
     metric, worst, categorical, ranges
         As for `scorer_lipschitz`.
-    before : Policy or float, optional
-        What was in use before: another policy, or the single threshold of everybody.
+    before : Policy, float or {group: float}, optional
+        What was in use before: another policy, the single threshold of everybody, or one for each group.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def report(
         msg = f"X has {people.count} rows, group {codes.size}."
         raise DataError(msg)
     groups = [policy.groups[code] for code in np.unique(codes)]
-    earlier = None if before is None else curves_before(before, policy, groups)
+    earlier = None if before is None else curves_before(before, groups, policy.orientation)
     reports = []
     for key in groups:
         own = np.flatnonzero(codes == policy.groups.index(key))

@@ -9,6 +9,7 @@ keep what is right about these. All differences between several groups hold at o
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -27,6 +28,7 @@ __all__ = [
     "difference",
     "largest",
     "mean_interval",
+    "merged",
     "ratio",
     "simultaneous_value",
     "smallest",
@@ -68,9 +70,9 @@ class Estimate(float):
         msg = f"An estimate cannot be changed, and {name} is a part of it."
         raise AttributeError(msg)
 
-    def __getnewargs__(self) -> tuple[float, float, float]:  # type: ignore[override]
+    def __reduce__(self) -> tuple[type[Estimate], tuple[float, float, float]]:
         """What a copy is made of."""
-        return self.row
+        return Estimate, self.row
 
     @property
     def value(self) -> float:
@@ -147,6 +149,20 @@ class Sample:
         if squares is not None and variance > 0:
             n_effective = min(n_effective, variance / float(squares / total**2 @ (values - mean) ** 2))
         return cls(mean, variance, n_effective, lo, hi)
+
+
+def merged(parts: Sequence[tuple[Sample, float]]) -> Sample:
+    """The sample of several groups together, each with its weight; those without weight do not count."""
+    known = [(sample, weight) for sample, weight in parts if weight > 0 and sample.n_effective > 0]
+    if not known:
+        return Sample(math.nan, math.nan, 0.0)
+    shares = np.array([weight for _, weight in known]) / sum(weight for _, weight in known)
+    means, variances, numbers = np.array([(s.mean, s.variance, s.n_effective) for s, _ in known]).T
+    mean = float(shares @ means)
+    number = 1 / float(np.sum(shares**2 / numbers))
+    # Within groups, and between them, had other people been there.
+    variance = float(np.sum(shares**2 * variances / numbers)) * number + float(shares @ (means - mean) ** 2)
+    return Sample(mean, variance, number, min(s.lo for s, _ in known), max(s.hi for s, _ in known))
 
 
 def confidence_of(value: object) -> float:

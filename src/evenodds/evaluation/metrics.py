@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -42,6 +43,8 @@ class GroupMetrics:
     tpr: float
     accuracy: float
     selection_rate: float
+    precision: float
+    """The share of positives among those who get a yes; NaN if nobody does."""
     randomized: float
     """The share of people whose odds are neither 0 nor 1."""
     lipschitz: float
@@ -166,6 +169,7 @@ def metrics_of(curves: Mapping[str, Curve], joint: JointDistribution, score_rang
         point = rates_of(curve, member)
         positive = member.base_rate
         by_chance = is_random(odds_of(curve, member))
+        selected = positive * point.tpr + (1 - positive) * point.fpr
         measured.append(
             GroupMetrics(
                 group=member.key,
@@ -173,7 +177,8 @@ def metrics_of(curves: Mapping[str, Curve], joint: JointDistribution, score_rang
                 fpr=point.fpr,
                 tpr=point.tpr,
                 accuracy=positive * point.tpr + (1 - positive) * (1 - point.fpr),
-                selection_rate=positive * point.tpr + (1 - positive) * point.fpr,
+                selection_rate=selected,
+                precision=positive * point.tpr / selected if selected > 0 else math.nan,
                 randomized=float((member.negatives + member.positives)[by_chance].sum()) / member.total,
                 lipschitz=curve.lipschitz,
             )

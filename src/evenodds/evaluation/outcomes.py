@@ -24,6 +24,7 @@ RATE_NAMES = {
     "fnr": "FNR",
     "accuracy": "accuracy",
     "selection_rate": "selection rate",
+    "precision": "precision",
     "randomized": "share decided by chance",
     "auc": "AUC",
     "base_rate": "share of positives",
@@ -100,6 +101,7 @@ class Outcomes:
             "tpr": p.sample(p.odds, lo=lo, hi=hi),
             "accuracy": both.sample(np.where(labels == 1, odds, 1 - odds)),
             "selection_rate": both.sample(odds, lo=lo, hi=hi),
+            "precision": self._precision(),
             "randomized": both.sample(is_random(odds).astype(np.float64)),
             "auc": self._auc(),
             "base_rate": both.sample(labels),
@@ -115,6 +117,15 @@ class Outcomes:
             "accuracy": both.sample(np.concatenate([-no, yes]), lo=-1.0),
             "selection_rate": both.sample(np.concatenate([no, yes]), lo=-1.0),
         }
+
+    def _precision(self) -> Sample:
+        """The share of positives among those who get a yes, each counted by odds."""
+        both = self.everybody
+        labels = np.repeat([0.0, 1.0], [self.negatives.odds.size, self.positives.odds.size])
+        squares = (both.weights if both.squares is None else both.squares) * both.odds**2
+        yes = both.weights * both.odds
+        number = float(yes.sum() ** 2 / squares.sum()) if squares.any() else 0.0
+        return Sample.of(labels, yes, number, squares=squares)
 
     def _auc(self) -> Sample:
         """The chance that a positive scores above a negative, ties counting half, with DeLong's variance."""

@@ -7,16 +7,35 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from evenodds.errors import OptionError
 from evenodds.evaluation.intervals import Estimate
 from evenodds.evaluation.outcomes import RATES, outcomes_of
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve
 from evenodds.model.groups import Group
 from evenodds.progress import tracked
+from evenodds.values import whole_number_of
 
-__all__ = ["percentiles", "resampled_rates"]
+__all__ = ["RandomLike", "generator_of", "percentiles", "resampled_rates"]
+
+RandomLike = int | np.random.Generator | np.random.RandomState | None
 
 _AT_ONCE = 50  # draws
+
+
+def generator_of(rng: object) -> np.random.Generator:
+    """Where random numbers come from: a seed, numpy's Generator or RandomState, or None for new ones each time."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, np.random.RandomState):
+        return np.random.default_rng(rng.randint(0, 1 << 32, size=4, dtype=np.uint32))
+    if rng is None:
+        return np.random.default_rng()
+    try:
+        return np.random.default_rng(whole_number_of("rng", rng))
+    except OptionError as reason:
+        msg = f"{str(reason).removesuffix('.')}, a Generator, a RandomState, or None."
+        raise OptionError(msg) from None
 
 
 def resampled_rates(

@@ -1,13 +1,14 @@
 """What a policy owes to chance: how it would have turned out with other people of the same kind.
 
 The people at hand stand for the population. A fit to people drawn from them, measured on all of them, is to that fit
-what the population is to the policy: the difference that remains between groups is what new data will show.
+what the population is to the policy; measured on others drawn likewise, it is what as many new people will show. Both
+the curves and the new people owe something to chance.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -18,22 +19,24 @@ from evenodds.errors import DataError, UnreachableError
 from evenodds.evaluation.intervals import Estimate, confidence_of, value_for_verdicts
 from evenodds.evaluation.metrics import metrics_of
 from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
-from evenodds.evaluation.resampling import percentiles
+from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles
 from evenodds.frames import frame_of_rows
+from evenodds.geometry.pieces import Floats
 from evenodds.geometry.samples import Sample
 from evenodds.model.curves import Curve
 from evenodds.model.fit import fit, fitted_curves
-from evenodds.model.goals import constraint_of
+from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.groups import Group, check_labels
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy
 from evenodds.progress import tracked
 from evenodds.values import Frozen, number_of, whole_number_of
 
-__all__ = ["Holdout", "Stability", "stability"]
+__all__ = ["Arbitrariness", "Holdout", "Stability", "stability"]
 
 _PARAMETERS = ("t0", "t1", "p", "lipschitz")
 _NINE_OF_TEN = 1.2815515655446004  # the standard normal's value for it
+_SOME = 4096  # scores at which odds are compared
 _TOO_MANY = 1e9  # the root of a number of people that is none any more
 
 
@@ -61,6 +64,20 @@ class Holdout:
 
 
 @dataclass(frozen=True)
+class Arbitrariness:
+    """How a group's odds spread over refits, person by person: their standard deviation."""
+
+    mean: float
+    """Over the group's people."""
+    most: float
+    score: float
+    """The score at which it is largest."""
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} on average, {self.most:.3f} at a score of {self.score:.4g}"
+
+
+@dataclass(frozen=True)
 class Stability:
     """How a fit spreads over people drawn again from those at hand."""
 
@@ -73,9 +90,13 @@ class Stability:
     spread: Mapping[str, Mapping[str, Estimate]]
     """By group and parameter (t0, t1, p, lipschitz): the policy's own value, and where the middle of draws lies."""
     difference: Estimate
-    """The largest difference of the constrained rates that new people will show: its median and its spread."""
+    """The largest difference of the constrained rates that as many new people will show: its mean and its spread."""
+    population_difference: Estimate
+    """The same in the whole population, of which new people are a sample that adds some by chance."""
     accuracy: Estimate
     """The accuracy on new people: its median and its spread."""
+    arbitrariness: Mapping[str, Arbitrariness]
+    """By group: how much a person's odds owe to who else was there at the fit."""
     shares: Mapping[str, float]
     """Each group's share of the people (of Kish's effective number under weights)."""
     needs: Mapping[str, tuple[float, ...]]
@@ -90,7 +111,7 @@ class Stability:
         tolerance = number_of("tolerance", tolerance, "a number above 0, up to 1", low=0, high=1, above=True)
         groups = self.policy.groups
         rates = len(constraint_of(self.policy.certificate.constraints, 0.0).rates)
-        margin = abs(tolerance - self.difference.value)
+        margin = abs(tolerance - self.population_difference)
         value = value_for_verdicts(self.confidence, len(groups), rates) + _NINE_OF_TEN
         widest = max(
             (sum(two) for a, b in combinations(groups, 2) for two in zip(self.needs[a], self.needs[b], strict=True)),
@@ -98,7 +119,7 @@ class Stability:
         )
         needed = value * math.sqrt(widest) / margin if margin > 0 else math.inf
         people = math.ceil(needed**2) if needed < _TOO_MANY else math.inf
-        verdict = "pass" if self.difference.value < tolerance else "fail"
+        verdict = "pass" if self.population_difference < tolerance else "fail"
         by_group = Frozen({group: people * self.shares[group] for group in groups})
         return Holdout(tolerance, verdict, people, by_group)
 
@@ -124,14 +145,16 @@ class Stability:
             )
             lines.append(f"  {group}: {parameters}")
         lines.append(
-            f"On new people the groups' {rates} rates will differ by about {self.difference}, "
-            f"whatever they do on these; accuracy {self.accuracy}."
+            f"On as many new people the groups' {rates} rates will differ by about {self.difference}, and in the whole "
+            f"population by {self.population_difference}, whatever they do on these; accuracy {self.accuracy}."
         )
+        lines.append("How much a person's odds owe to who else was there (standard deviation over fits):")
+        lines += [f"  {group}: {of}" for group, of in self.arbitrariness.items()]
         return "\n".join(lines)
 
 
 def stability(
-    joint: JointDistribution, *, draws: int = 200, seed: int = 0, confidence: float = 0.95, **options: Any
+    joint: JointDistribution, *, draws: int = 200, rng: RandomLike = 0, confidence: float = 0.95, **options: Any
 ) -> Stability:
     """How thresholds, slopes and the difference between groups spread over people of the same kind.
 
@@ -140,8 +163,8 @@ def stability(
     joint : JointDistribution
     draws : int
         How often people are drawn again (within each group, with replacement) and fitted.
-    seed : int
-        The same seed, the same answer.
+    rng : int, Generator or RandomState
+        The same number, the same answer.
     confidence : float
         Which share of the draws the intervals hold.
     **options
@@ -152,22 +175,23 @@ def stability(
     >>> import evenodds as eo
     >>> result = eo.stability(eo.datasets.compas(), draws=20)
     >>> print(result.difference)
-    0.0424 [0.0216, 0.0819]
+    0.0608 [0.0215, 0.1075]
     >>> print(result.holdout(tolerance=0.1))
     About ... fresh people (African-American, Female ...) let nine of ten audits settle a tolerance of 0.1, ...
     """
     check_joint(joint)
     confidence, draws = confidence_of(confidence), whole_number_of("draws", draws, least=2)
-    rng = np.random.default_rng(whole_number_of("seed", seed))
+    source = generator_of(rng)
     policy = fit(joint, **options)
-    tries = [_drawn_fit(joint, rng, options) for _ in tracked(range(draws), "Fitting people drawn again")]
+    tries = [_drawn_fit(joint, source, options) for _ in tracked(range(draws), "Fitting people drawn again")]
     fits = [curves for curves in tries if curves is not None]
     if not fits:
         msg = f"None of {draws} draws could be fitted. Hint: the groups are too small, or the target is at their limit."
         raise DataError(msg)
     measured = [metrics_of(curves, joint, joint.score_range) for curves in fits]
     rates = constraint_of(policy.certificate.constraints, 0.0).rates
-    differences = [one.spread(*rates) for one in measured]
+    everywhere = np.array([one.spread(*rates) for one in measured])
+    shown = np.array([_difference(joint, curves, rates, source) for curves in fits])
 
     def around(group: str, name: str) -> Estimate:
         drawn = percentiles(np.array([getattr(curves[group], name) for curves in fits]), confidence)
@@ -180,11 +204,42 @@ def stability(
         len(tries) - len(fits),
         confidence,
         Frozen({group: Frozen({name: around(group, name) for name in _PARAMETERS}) for group in policy.groups}),
-        percentiles(np.array(differences), confidence),
+        _around_mean(shown, confidence),
+        _around_mean(everywhere, confidence),
         percentiles(np.array([one.accuracy for one in measured]), confidence),
+        Frozen({member.key: _arbitrariness(joint, member, fits) for member in joint.members}),
         Frozen({member.key: member.n_effective / people for member in joint.members}),
         Frozen(_needs(joint, policy)),
     )
+
+
+def _around_mean(values: Floats, confidence: float) -> Estimate:
+    """The mean, and where the middle of values lies."""
+    known = values[~np.isnan(values)]
+    middle = percentiles(values, confidence)
+    return Estimate(float(known.mean()) if known.size else math.nan, middle.low, middle.high)
+
+
+def _difference(
+    joint: JointDistribution, curves: Mapping[str, Curve], rates: Sequence[Rate], rng: np.random.Generator
+) -> float:
+    """By how much the groups of as many other people differ; NaN if one of them has nobody of a label."""
+    try:
+        members = tuple(_drawn(member, rng) for member in joint.members)
+    except DataError:
+        return math.nan
+    drawn = JointDistribution(members, joint.orientation, joint.resolution)
+    return metrics_of(curves, drawn, joint.score_range).spread(*rates)
+
+
+def _arbitrariness(joint: JointDistribution, member: Group, fits: Sequence[Mapping[str, Curve]]) -> Arbitrariness:
+    """How a group's odds spread over fits: of many scores at some, evenly by rank."""
+    some = np.unique(np.linspace(0, member.scores.size - 1, _SOME).astype(np.intp))
+    scores = joint.scale.own(member.scores[some])
+    spread = np.std([curves[member.key](scores) for curves in fits], axis=0)
+    people = np.diff(np.append(0.0, np.cumsum(member.negatives + member.positives)[some]))
+    most = int(np.argmax(spread))
+    return Arbitrariness(float(spread @ people / people.sum()), float(spread[most]), float(scores[most]))
 
 
 def _drawn_fit(

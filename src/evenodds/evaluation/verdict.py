@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
-from evenodds.evaluation.intervals import Estimate, Pair, largest
+import numpy as np
+
+from evenodds.evaluation.intervals import Estimate, Pair, Sample, largest
+from evenodds.evaluation.outcomes import RATE_WORDS
+from evenodds.model.population import WHO
 
 __all__ = ["Verdict", "verdict_on"]
+
+_TOO_NEAR = 1e-4  # a difference that is as good as the tolerance
+_NAMED = 3  # groups that are told
+_LEAST = 1.0  # a group whose odds happen to be all the same varies as if one person more had others
 
 
 class Verdict(str):
@@ -33,10 +42,19 @@ class Verdict(str):
         return f"Verdict({str(self)!r}: {' '.join(self.reasons)})"
 
 
-def verdict_on(pairs: Sequence[tuple[str, Pair]], tolerance: float, open_ends: Sequence[str]) -> Verdict:
-    """Judge pairs of groups, each in a rate that is named; `open_ends` are reasons not to say "pass"."""
+def verdict_on(
+    pairs: Sequence[tuple[str, Pair]],
+    tolerance: float,
+    open_ends: Sequence[str],
+    samples: Mapping[tuple[str, str], Sample],
+    critical: float,
+) -> Verdict:
+    """Judge pairs of groups, each in a rate; `open_ends` are reasons not to say "pass".
+
+    `samples` say by rate and group what it is the mean of, and `critical` with which value intervals were drawn.
+    """
     over = [
-        f"The {rate} of {pair.one!r} and {pair.other!r} differs by {_size(pair.difference)}."
+        f"The {RATE_WORDS[rate]} of {pair.one!r} and {pair.other!r} differs by {_size(pair.difference)}."
         for rate, pair in pairs
         if largest([pair.difference]).low > tolerance
     ]
@@ -45,12 +63,48 @@ def verdict_on(pairs: Sequence[tuple[str, Pair]], tolerance: float, open_ends: S
     spread = largest([pair.difference for _, pair in pairs])
     if spread.high > tolerance:
         rate, pair = max(pairs, key=lambda named: largest([named[1].difference]).high)
-        who = f"{rate} of {pair.one!r} and {pair.other!r} least certain"
-        more = f"The largest difference is {spread} ({who}), the tolerance {tolerance:g}: it takes more people."
+        who = f"{RATE_WORDS[rate]} of {pair.one!r} and {pair.other!r} least certain"
+        takes = _takes(pairs, tolerance, samples, critical)
+        more = f"The largest difference is {spread} ({who}), the tolerance {tolerance:g}: {takes}"
         return Verdict("undecided", [*open_ends, more])
     if open_ends:
         return Verdict("undecided", open_ends)
     return Verdict("pass", [f"No two groups differ by more than {spread.high:.4f}."])
+
+
+def _takes(
+    pairs: Sequence[tuple[str, Pair]],
+    tolerance: float,
+    samples: Mapping[tuple[str, str], Sample],
+    critical: float,
+) -> str:
+    """How many people of whom would settle what is open, if they are as those at hand."""
+    needed: dict[tuple[str, str], float] = {}
+    far = max(pairs, key=lambda named: np.nan_to_num(abs(named[1].difference.value)))
+    # One pair that is too far apart is a "fail"; for a "pass" all pairs must be near enough.
+    for rate, pair in [far] if abs(far[1].difference) > tolerance else pairs:
+        size = largest([pair.difference])
+        if size.high <= tolerance or math.isnan(size):
+            continue
+        margin = abs(tolerance - size.value)
+        if margin < _TOO_NEAR:
+            return "no number of people settles it, since the groups differ by about as much."
+        for group in (pair.one, pair.other):
+            # Intervals of two groups of this precision are as wide as the margin.
+            sample = samples[rate, group]
+            variance = max(sample.variance, _LEAST / max(sample.n_effective, 1.0))
+            people = 2 * variance * (critical / margin) ** 2
+            if people > sample.n_effective:
+                needed[rate, group] = max(people, needed.get((rate, group), 0.0))
+    if not needed:
+        return "it takes more people."
+    first = sorted(needed, key=lambda key: samples[key].n_effective / needed[key])
+    told = [
+        f"{math.ceil(needed[key]):,} {WHO[key[0]]} of {key[1]!r} (there are {samples[key].n_effective:,.6g})"
+        for key in first[:_NAMED]
+    ]
+    more = f"; and more of {len(first) - _NAMED} others besides" if len(first) > _NAMED else ""
+    return f"it takes about {'; '.join(told)}{more}."
 
 
 def _size(estimate: Estimate) -> str:

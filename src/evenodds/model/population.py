@@ -24,7 +24,7 @@ from evenodds.model.curves import Curve
 from evenodds.model.goals import Rate
 from evenodds.model.groups import Group
 
-__all__ = ["GUARANTEES", "Guarantee", "Needed", "Population", "Spread", "chance_within", "spread_of"]
+__all__ = ["GUARANTEES", "WHO", "Guarantee", "Needed", "Population", "Spread", "chance_within", "spread_of"]
 
 Guarantee = Literal["asymptotic", "finite"]
 Spread = tuple[float, float]
@@ -34,7 +34,7 @@ _FARTHEST = 8.5  # standard deviations that count
 _STEPS = 4  # of the integral, within the least deviation
 _LEAST = 1 / 400  # of the largest deviation: smaller ones are taken for that, which errs to the safe side
 _UNKNOWN = 0.25  # the largest variance of odds, where there is one person to tell it from
-_WHO = {"fpr": "negatives", "tpr": "positives", "selection_rate": "people"}
+WHO = {"fpr": "negatives", "tpr": "positives", "selection_rate": "people"}
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,7 @@ class Population:
         cap = math.exp(found)
         return sorted(
             (
-                Needed(
-                    group, _WHO[rate], float(self.people[r, a]), float(self.people[r, a] * (spread[r, a] / cap) ** 2)
-                )
+                Needed(group, WHO[rate], float(self.people[r, a]), float(self.people[r, a] * (spread[r, a] / cap) ** 2))
                 for r, rate in enumerate(self.rates)
                 for a, group in enumerate(self.groups)
                 if spread[r, a] > cap * (1 + 1e-9)

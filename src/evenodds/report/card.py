@@ -99,7 +99,7 @@ def limits(subject: Subject) -> list[Block]:
     here += subject.audit.open_ends
     if subject.jumping:
         here.append(f"The odds of {listed(subject.jumping)} jump: individual fairness ends there.")
-    if not subject.audit.individual_odds.holds:
+    if subject.audit.individual_odds is not None and not subject.audit.individual_odds.holds:
         here.append(str(subject.audit.individual_odds))
     if certificate.gap > _MATERIAL:
         here.append(

@@ -11,8 +11,8 @@ from functools import cached_property
 
 from evenodds.errors import DataError, EvenoddsWarning
 from evenodds.evaluation.audit import Audit, audit
-from evenodds.evaluation.before import curves_before
 from evenodds.evaluation.compare import best_threshold
+from evenodds.evaluation.deciders import curves_before
 from evenodds.evaluation.verdict import Verdict
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
@@ -75,7 +75,7 @@ class Subject:
         else:
             side = "a yes from" if policy.orientation == "positive" else "a yes up to"
             said = f"{which} ({side} {before:.10g})"
-        earlier = curves_before(before, policy, [g.group for g in measured.by_group])
+        earlier = curves_before(before, [g.group for g in measured.by_group], policy.orientation)
         return cls(policy, joint, measured, said, earlier, tolerance, verdict)
 
     @property

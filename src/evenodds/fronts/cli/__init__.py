@@ -120,17 +120,29 @@ def _numbers(name: str, text: str) -> list[float]:
 
 
 @commands.command()
-@options.policy_file
-@options.data
-@options.people_options
+@click.argument("files", nargs=-1, metavar="[POLICY] DATA")
+@options.people_of_an_audit
+@click.option("--decision", metavar="COLUMN", help="In place of a policy: the decisions in DATA, 0 or 1, or odds.")
+@click.option("--threshold", type=float, metavar="SCORE", help="In place of a policy: a yes from this score on.")
 @click.option("--tolerance", type=float, help="Exit with 1 if two groups differ by more than this for sure.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="How often an interval has the truth.")
 @click.option("--before", type=float, metavar="SCORE", help="The single threshold of before, for comparison.")
+@click.option(
+    "--reference", metavar="DATA", help="The people of the fit, of the same columns: how far have others drifted?"
+)
+@click.option("--constraints", help="In place of the policy's: what the verdict is about, such as demographic_parity.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json", "ll144"]),
+    default="text",
+    show_default=True,
+    help="ll144: selection rates and impact ratios, as New York City's Local Law 144 asks for.",
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write ll144 here: .csv or .html.")
 @options.as_json
-def audit(
-    *, policy: str, tolerance: float | None, confidence: float, before: float | None, as_json: bool, **given: Any
-) -> None:
-    """Measure a policy on fresh people, every figure with an interval.
+def audit(**given: Any) -> None:
+    """Measure a policy, a threshold or anybody's decisions on fresh people, every figure with an interval.
 
     Groups that the policy does not know, or that lack a label, are named and leave the verdict open. The exit code is 1
     if the verdict is "fail"; "undecided" is no failure, and is said.
@@ -138,22 +150,23 @@ def audit(
     \b
     Example:
       evenodds audit policy.json fresh.csv --score points --group race --label repaid --tolerance 0.05
+      evenodds audit fresh.csv --decision approved --group race,sex --label repaid --tolerance 0.05
+      evenodds audit fresh.csv --decision hired --group sex,race --format ll144 -o impact.html
     """
-    from evenodds.evaluation.audit import audit as audited
+    from evenodds.fronts.cli.audits import audited, impact_written, policy_and_data
     from evenodds.fronts.cli.tables import print_json
-    from evenodds.model.policy import Policy
 
-    read = Policy.load(policy)
-    joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
-    measured = audited(read, joint, confidence=confidence, before=before)
-    verdict = None if tolerance is None else measured.passed(tolerance=tolerance)
-    if as_json:
+    policy, data = policy_and_data(given)
+    if given["output_format"] == "ll144":
+        impact_written(given, data)
+        return
+    measured = audited(given, policy, data)
+    verdict = measured.verdict
+    if given["as_json"] or given["output_format"] == "json":
         said = None if verdict is None else {"outcome": str(verdict), "reasons": list(verdict.reasons)}
-        print_json({"verdict": said, "confidence": confidence, "figures": measured.rows()})
+        print_json({"verdict": said, "confidence": given["confidence"], "figures": measured.rows()})
     else:
         click.echo(str(measured))
-        if verdict is not None:
-            click.echo(f"Verdict: {verdict}. {' '.join(verdict.reasons)}")
     if verdict == "fail":
         sys.exit(1)
 

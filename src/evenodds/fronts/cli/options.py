@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 
 from evenodds.errors import OptionError
-from evenodds.model.options import OPTIONS, Flag, Number, Words
+from evenodds.model.options import OPTIONS, Confidence, Flag, Number, Words
 
 if TYPE_CHECKING:
     from evenodds.model.joint import JointDistribution
@@ -26,6 +26,7 @@ __all__ = [
     "groups_of",
     "joint_of",
     "people_of_a_report",
+    "people_of_an_audit",
     "people_options",
     "policy_file",
     "told_columns",
@@ -59,16 +60,17 @@ _formats = {"type": click.Choice(["csv", "parquet", "arrow"]), "help": "DATA's f
 file_format = click.option("--format", "file_format", **_formats)  # type: ignore[arg-type]
 _data_format = click.option("--data-format", "file_format", **_formats)  # type: ignore[arg-type]
 delimiter = click.option("--delimiter", help="Between the columns of a CSV; a comma, or a tab for .tsv.")
-columns = _together(
-    click.option("--score", required=True, metavar="COLUMN", help="The model's score."),
-    click.option("--group", required=True, metavar="COLUMN[,COLUMN]", help="The protected group; several make one."),
+_group = click.option(
+    "--group", required=True, metavar="COLUMN[,COLUMN]", help="The protected group; several make one."
 )
-_people = _together(
-    columns,
-    click.option("--label", required=True, metavar="COLUMN", help="What came true: 0 or 1."),
+columns = _together(click.option("--score", required=True, metavar="COLUMN", help="The model's score."), _group)
+_more = (
     click.option("--positive-label", metavar="VALUE", help="The label that is the yes, if it is not 1."),
     click.option("--weight", metavar="COLUMN", help="How many people a row counts for."),
     click.option("--resolution", type=float, help="Round the scores to multiples of this."),
+)
+_people = _together(
+    columns, click.option("--label", required=True, metavar="COLUMN", help="What came true: 0 or 1."), *_more
 )
 people_options = _together(_people, file_format, delimiter)
 people_of_a_report = _together(_people, _data_format, delimiter)  # whose --format is the report's
@@ -81,6 +83,17 @@ _orientation = click.option(
 )
 
 
+people_of_an_audit = _together(
+    click.option("--score", metavar="COLUMN", help="The model's score; decisions need none."),
+    _group,
+    click.option("--label", metavar="COLUMN", help="What came true: 0 or 1."),
+    *_more,
+    _orientation,
+    _data_format,
+    delimiter,
+)
+
+
 def _declared(name: str, **more: Any) -> Option:
     """An option of a fit, as it is declared for all ways in."""
     option = OPTIONS[name]
@@ -89,7 +102,7 @@ def _declared(name: str, **more: Any) -> Option:
         return click.option(flag, is_flag=True, help=option.help)
     if isinstance(option, Words):
         more |= {"shell_complete": _words(option.where)}
-    elif isinstance(option, Number):
+    elif isinstance(option, (Number, Confidence)):
         more |= {"type": float}
     shown = option.default is not None
     return click.option(flag, default=option.default, show_default=shown, help=option.help, **more)
@@ -116,6 +129,8 @@ fit_options = _together(
     _declared("max_loss"),
     _declared("target", metavar="FPR,TPR"),
     _declared("keep_individual_odds"),
+    _declared("confidence"),
+    _declared("guarantee"),
 )
 
 
@@ -156,7 +171,8 @@ def goal_settings(given: dict[str, Any]) -> dict[str, Any]:
 def fit_settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options of a fit, as Python takes them."""
     settings = goal_settings(given) | {
-        name: given[name] for name in ("criterion", "max_slope", "max_loss", "keep_individual_odds")
+        name: given[name]
+        for name in ("criterion", "max_slope", "max_loss", "keep_individual_odds", "confidence", "guarantee")
     }
     target = given["target"]
     if target is not None and target != "baseline":

@@ -1,0 +1,48 @@
+"""Whatever decides: a policy, the single threshold of everybody, or a threshold for each group. All are curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evenodds.errors import OptionError, UnknownGroupError
+from evenodds.model.curves import Curve
+from evenodds.model.policy import Policy
+from evenodds.model.scale import Orientation
+from evenodds.values import number_of
+
+__all__ = ["Decider", "curves_before", "curves_of"]
+
+Decider = Policy | float | Mapping[str, float]
+_ALLOWED = "a policy, a score (the single threshold of everybody), or such a score for each group"
+
+
+def curves_of(decider: object, groups: Sequence[str], orientation: Orientation, name: str) -> Mapping[str, Curve]:
+    """The curves of whatever decides; a single threshold is that of all these groups."""
+    if isinstance(decider, Policy):
+        decider.check_orientation(orientation)
+        return decider.curves
+    if isinstance(decider, Mapping):
+        if not decider:
+            msg = f"{name} has no group. Allowed: {_ALLOWED}."
+            raise OptionError(msg)
+        thresholds = {str(group): number_of(f"{name}[{group!r}]", at, "a score") for group, at in decider.items()}
+    else:
+        thresholds = dict.fromkeys(groups, number_of(name, decider, _ALLOWED))
+    return {group: Curve("fixed", at, at, 0.0, orientation=orientation) for group, at in thresholds.items()}
+
+
+def curves_before(
+    before: Decider, groups: Sequence[str], orientation: Orientation, name: str = "before"
+) -> Mapping[str, Curve]:
+    """The curves of what was in use before, for all of these groups."""
+    curves = curves_of(before, groups, orientation, name)
+    lacking = [group for group in groups if group not in curves]
+    if lacking:
+        known = before.unknown(lacking) if isinstance(before, Policy) else _unknown(lacking, curves)
+        msg = f"{name}=: {known}"
+        raise UnknownGroupError(msg)
+    return {group: curves[group] for group in groups}
+
+
+def _unknown(groups: Sequence[str], curves: Mapping[str, Curve]) -> str:
+    return f"There is no threshold for the group {', '.join(map(repr, groups))}. Known: {', '.join(map(repr, curves))}."

@@ -1,0 +1,119 @@
+"""What the audit command audits: a policy, a threshold, or a column of decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from evenodds.errors import OptionError
+from evenodds.evaluation.audit import Audit, audit
+from evenodds.evaluation.impact import impact_ratios
+from evenodds.fronts.cli import options
+from evenodds.fronts.cli.columns import labels, numbers, rows_from, texts
+from evenodds.fronts.cli.files import Source
+from evenodds.fronts.cli.outputs import check_outputs, placed
+from evenodds.model.columns import labels_of
+from evenodds.model.policy import Policy
+
+__all__ = ["audited", "impact_written", "policy_and_data"]
+
+
+def policy_and_data(given: Mapping[str, Any]) -> tuple[str | None, str]:
+    """The files that were named: a policy and people, or people alone where something else decides."""
+    files, other = given["files"], [name for name in ("decision", "threshold") if given[name] is not None]
+    if len(other) > 1:
+        msg = "--decision and --threshold both say what decides: give one of them."
+        raise OptionError(msg)
+    wanted = 1 if other else 2
+    if len(files) != wanted:
+        what = "DATA" if other else "POLICY DATA, or DATA with --decision or --threshold"
+        msg = f"{len(files)} files were given: {', '.join(files) or 'none'}. Allowed: {what}."
+        raise OptionError(msg)
+    if given["output_format"] != "ll144" and given["output"]:
+        msg = "-o is where --format ll144 is written; other formats go to standard output."
+        raise OptionError(msg)
+    return (None, files[0]) if other else (files[0], files[1])
+
+
+def _need(given: Mapping[str, Any], *names: str) -> None:
+    for name in names:
+        if given[name] is None:
+            msg = f"Missing option --{name}."
+            raise OptionError(msg)
+
+
+def audited(given: dict[str, Any], policy: str | None, data: str) -> Audit:
+    """The audit that was asked for."""
+    _need(given, "label")
+    wanted = {name: given[name] for name in ("confidence", "tolerance")}
+    columns = options.groups_of(given["group"]) if "," in given["group"] else []
+    if given["decision"] is not None:
+        for name in ("score", "before", "reference"):
+            if given[name] is not None:
+                msg = f"--{name} is about scores, and --decision needs none: give one of them."
+                raise OptionError(msg)
+        found, where = _columns(given, data, given["label"])
+        constraints = given["constraints"] or "equalized_odds"
+        with rows_from(1, where):
+            return Audit.of_decisions(**found, **wanted, constraints=constraints, columns=columns)
+    _need(given, "score")
+    read = Policy.load(policy) if policy is not None else float(given["threshold"])
+    orientation = read.orientation if isinstance(read, Policy) else given["orientation"]
+    joint = options.joint_of({**given, "data": data}, orientation=orientation, one_sided="keep")
+    reference = given["reference"]
+    if reference is not None:
+        reference = options.joint_of({**given, "data": reference}, orientation=orientation, one_sided="keep")
+    measured = audit(
+        read, joint, confidence=given["confidence"], before=given["before"], reference=reference, columns=columns
+    )
+    return measured if given["tolerance"] is None else measured.judged(given["tolerance"], given["constraints"])
+
+
+def impact_written(given: dict[str, Any], data: str) -> None:
+    """The table of Local Law 144, as CSV or as a page."""
+    _need(given, "decision")
+    output = given["output"]
+    check_outputs({"-o": output}, data)
+    kind = Path(output).suffix.lower() if output else ".csv"
+    if kind not in (".csv", ".html"):
+        msg = f"-o {output}: the ending says what is written. Allowed: .csv, .html."
+        raise OptionError(msg)
+    found, where = _columns(given, data, None)
+    with rows_from(1, where):
+        table = impact_ratios(
+            found["decision_or_odds"],
+            found["group"],
+            weight=found["weight"],
+            columns=options.groups_of(given["group"]),
+        )
+    text = table.csv() if kind == ".csv" else table.html()
+    if not output:
+        click.echo(text, nl=False)
+        return
+    with placed(output) as part:
+        part.write_text(text, encoding="utf-8")
+    click.echo(f"Written to {output}.")
+
+
+def _columns(given: Mapping[str, Any], data: str, label: str | None) -> tuple[dict[str, Any], str]:
+    """Decisions, groups, labels and weights of a file."""
+    source = Source.of(data, given["file_format"], given["delimiter"])
+    groups, weight, decision = options.groups_of(given["group"]), given["weight"], given["decision"]
+    roles = {"--decision": [decision], "--group": groups, "--weight": [weight] if weight else []}
+    options.check_roles(roles | {"--label": [label] if label else []})
+    table = source.table([decision, *groups, *([label] if label else []), *([weight] if weight else [])])
+    found: dict[str, Any] = {
+        "decision_or_odds": numbers(table, decision, where=source.name).to_numpy(),
+        "group": [np.array(texts(table, name).to_pylist(), dtype=object) for name in groups],
+        "weight": numbers(table, weight, where=source.name).to_numpy() if weight else None,
+    }
+    if label:
+        yes = labels(table, label, given["positive_label"], where=source.name)
+        found["label"] = labels_of(
+            f"label column {label!r}", yes.to_numpy(zero_copy_only=False), given["positive_label"]
+        )
+    return found, source.name
