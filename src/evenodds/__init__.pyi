@@ -35,7 +35,7 @@ from .evaluation.stability import stability as stability
 from .evaluation.verdict import Verdict as Verdict
 from .fronts.estimator import CurveOptimizer as CurveOptimizer
 from .model.certificate import Certificate as Certificate
-from .model.change import Change as Change
+from .model.comparisons import Change as Change
 from .model.curves import Curve as Curve
 from .model.fit import fit as fit
 from .model.goals import Cost as Cost

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenodds.errors import DataError
 from evenodds.geometry.pieces import Floats
-from evenodds.model.change import Change
+from evenodds.model.comparisons import Change, OneThreshold
 from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.population import Guarantee, Population, Spread
 from evenodds.model.roc import Point
@@ -25,6 +25,7 @@ Scored = Literal["out of fold", "same rows"]
 Program = tuple[Sequence[str], Callable[[], Mapping[str, Any]]]
 """Names of fields, and what computes them."""
 _ONE_BY_ONE = RLock()
+_WORTH_TELLING = 0.02  # of the objective: one threshold that gives up more is no way out
 
 
 class _Later(Generic[T]):
@@ -111,12 +112,14 @@ class Certificate:
     """The largest difference among the people of the fit that lets the tolerance hold for new ones."""
     scored: Scored | None = None
     """How the scores came about, where that is known: see `CurveOptimizer`."""
+    one_threshold: _Later[OneThreshold | None] = _Later()
+    """One threshold for everybody that is within the tolerance already, the best; None where there is none."""
     change: Change | None = None
     """How the policy differs from the one in use before, where it is an update of that."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What is written down is computed first."""
-        _ = self.bound_by, self.spreads
+        _ = self.bound_by, self.spreads, self.one_threshold
         return {name: value for name, value in self.__dict__.items() if name != "_programs"}
 
     def with_programs(self, *programs: Program) -> Certificate:
@@ -258,6 +261,8 @@ class Certificate:
                 f"A mix of two curves: {', '.join(map(repr, self.mixes))}. No single curve of the family was found "
                 f"that meets the point{within}."
             )
+        if self.already:
+            lines.append(self.already)
         slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
         told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
         lines.append(f"Proven: largest slopes, and what no rising curve through the same point can fall below: {told}.")
@@ -270,6 +275,31 @@ class Certificate:
         return "\n".join([*lines, *self._of_new_people])
 
     @property
+    def already(self) -> str:
+        """That one threshold for everybody would do, and what each way costs; nothing where none comes near."""
+        one = self.one_threshold
+        if one is None or self._worse(one.objective, self.objective) > _WORTH_TELLING:
+            return ""
+        sure = f" with confidence {self.confidence:g}" if self.confidence is not None else ""
+        better = self._worse(one.objective, self.objective)
+        gains = f"gains {better:.2g} on it" if better > 0 else "gains nothing on it but gentler odds"
+        return (
+            f"Already within the tolerance{sure}: one threshold for everybody, at {one.score:.6g}, with "
+            f"{self.objective_name} {one.objective:.6f}, where the groups differ by {one.difference:.4g}. This policy, "
+            f"with {self.objective:.6f}, {gains}."
+        )
+
+    @property
+    def promise_to_new_people(self) -> str:
+        """What the tolerance promises of new people, in words; nothing where it is about the people of the fit."""
+        if self.confidence is None or self.guarantee is None:
+            return ""
+        return (
+            f"{_PLAIN[self.guarantee]}: with confidence {self.confidence:g} the groups of the population differ by at "
+            f"most {self.tolerance:g}; for that, those of the fit differ by at most {self.sample_tolerance:.4g}."
+        )
+
+    @property
     def _of_new_people(self) -> list[str]:
         """What is known, and what is not, of people that the policy was not fitted on."""
         lines = [] if self.change is None else [str(self.change)]
@@ -280,11 +310,8 @@ class Certificate:
             )
         elif self.scored == "out of fold":
             lines.append("All of this is about out-of-fold scores; the estimator was then fitted on everybody.")
-        if self.confidence is not None and self.guarantee is not None:
-            lines.append(
-                f"{_PLAIN[self.guarantee]}: with confidence {self.confidence:g} the groups of the population differ by "
-                f"at most {self.tolerance:g}; for that, those of the fit differ by at most {self.sample_tolerance:.4g}."
-            )
+        if self.promise_to_new_people:
+            lines.append(self.promise_to_new_people)
         elif self.spreads and self.scored != "same rows":
             lines.append(
                 f"{_PLAIN['asymptotic']}: with confidence 0.95 the groups of the population differ by at most "

@@ -10,11 +10,12 @@ from typing import Any
 from evenodds.errors import EvenoddsWarning, UnreachableError
 from evenodds.model.bounds import POOLED, Bounds
 from evenodds.model.certificate import Certificate, Program, Scored
-from evenodds.model.change import Change
+from evenodds.model.comparisons import Change
 from evenodds.model.curves import Curve
-from evenodds.model.goals import Cost
+from evenodds.model.goals import Cost, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.one_threshold import one_threshold_within
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.population import Guarantee, Population
 from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
@@ -233,6 +234,7 @@ def _certified(
         target_given=isinstance(request.budget, GivenPoint),
         mixes=tuple(group for group, curve in zip(joint.groups, curves, strict=True) if curve.parts),
         spreads=(),
+        one_threshold=None,
         weighted=not joint.is_counted,
         confidence=assurance.confidence if assurance else None,
         guarantee=assurance.guarantee if assurance else None,
@@ -249,7 +251,10 @@ def _certified(
         slopes = tuple(bounds.tightest_slopes(slope_bounds))
         return {"objective_bound": goal.reported(best), "bound_by": bound_by, "slope_bounds": slopes}
 
-    programs: list[Program] = [(("spreads",), spreads)]
+    def already() -> dict[str, Any]:
+        return {"one_threshold": one_threshold_within(joint, asked, objective_of(asked.objective, joint))}
+
+    programs: list[Program] = [(("spreads",), spreads), (("one_threshold",), already)]
     if bounds.can_be_tightened(gain_bound, slope_bounds):
         programs.append((("objective_bound", "bound_by", "slope_bounds"), tighter))
     return certificate.with_programs(*programs)

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from evenodds.errors import one_of
 from evenodds.model.certificate import Certificate, Scored
-from evenodds.model.change import Change
+from evenodds.model.comparisons import Change, OneThreshold
 from evenodds.model.criteria import CRITERIA
 from evenodds.model.goals import OBJECTIVES, constraint_of
 from evenodds.model.population import GUARANTEES
@@ -64,7 +64,7 @@ def record_of(certificate: Certificate) -> dict[str, Any]:
             plain[field.name] = [written_number(slope) for slope in value]
         elif field.name == "people":
             plain[field.name] = [list(figures) for figures in value]
-        elif field.name == "change":
+        elif field.name in ("change", "one_threshold"):
             plain[field.name] = None if value is None else asdict(value)
         elif field.name == "spreads":
             plain[field.name] = [[list(spread) for spread in of] for of in value]
@@ -90,6 +90,7 @@ def certificate_of(plain: Mapping[str, Any]) -> Certificate:
     values["people"] = tuple(_people(figures) for figures in plain.get("people", ()))
     values["spreads"] = tuple(tuple(map(_spread, of)) for of in plain.get("spreads", ()))
     values["change"] = None if plain.get("change") is None else _change(plain["change"])
+    values["one_threshold"] = None if plain.get("one_threshold") is None else _one(plain["one_threshold"])
     values["mixes"] = tuple(_text("mixes", group) for group in plain.get("mixes", ()))
     if plain.get("costs") is not None:
         wrong_yes, wrong_no = (number("costs", cost, 0.0, 1.0) for cost in plain["costs"])
@@ -119,6 +120,10 @@ def _spread(figures: Any) -> tuple[float, float]:
 def _change(figures: Mapping[str, Any]) -> Change:
     numbers = {name: number(name, value, 0.0, 1.0) for name, value in figures.items() if name != "previous"}
     return Change(previous=_text("previous", figures["previous"]), **numbers)
+
+
+def _one(figures: Mapping[str, Any]) -> OneThreshold:
+    return OneThreshold(**{name: number(name, value, infinite=False) for name, value in figures.items()})
 
 
 def _text(name: str, value: Any) -> str:

@@ -16,7 +16,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import Answer, LinearProgram
 from evenodds.model.bounds import SMALL_TABLE
 from evenodds.model.budget import best_under
-from evenodds.model.change import Change
+from evenodds.model.comparisons import Change
 from evenodds.model.curves import Curve
 from evenodds.model.fit import finished
 from evenodds.model.goals import Cost, coefficients, objective_of

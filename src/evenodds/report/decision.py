@@ -128,7 +128,7 @@ def _promise(subject: Subject) -> str:
             f"whose label is 0, {fpr} get a yes in every group, and of those whose label is 1, {tpr}."
         )
     within = f", to within {certificate.tolerance:g}" if certificate.tolerance else ""
-    return f"On the people of the fit all groups have {certificate.shared}{within}."
+    return f"On the people of the fit all groups have {certificate.shared}{within}. {certificate.already}".strip()
 
 
 def _gentleness(subject: Subject, slope: float, steep: str) -> str:
@@ -178,9 +178,9 @@ def decided(subject: Subject) -> list[Block]:
     rows = (
         ("constraint", certificate.constraints, f"every group has {certificate.shared}"),
         (
-            "tolerance of the fit",
+            "tolerance",
             f"{certificate.tolerance:g}",
-            "the largest difference allowed on the people of the fit",
+            certificate.promise_to_new_people or "the largest difference allowed on the people of the fit",
         ),
         ("objective", objective, "what the policy is as good at as the rest allows"),
         ("rates", where, point),

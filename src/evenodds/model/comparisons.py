@@ -1,10 +1,10 @@
-"""How a policy differs from the one that was in use before it."""
+"""What a policy is compared with: the one that was in use before it, and one threshold for everybody."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Change"]
+__all__ = ["Change", "OneThreshold"]
 
 
 @dataclass(frozen=True)
@@ -41,3 +41,14 @@ class Change:
             f"{self.allowed:g}); {self.least:.4g} is the least that keeps the promise on these people. Under the one "
             f"before, their groups differ by {self.before:.4g}, {reason} (up to {self.tolerance + self.by_chance:.4g})."
         )
+
+
+@dataclass(frozen=True)
+class OneThreshold:
+    """One threshold for everybody that is within the tolerance asked for."""
+
+    score: float
+    """On people's own scale."""
+    objective: float
+    difference: float
+    """The largest difference between two groups in a constrained rate."""

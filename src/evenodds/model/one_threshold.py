@@ -1,0 +1,50 @@
+"""The rule that people know: one threshold for everybody. Where it keeps a tolerance already, users should be told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenodds.model.comparisons import OneThreshold
+from evenodds.model.curves import Curve
+from evenodds.model.goals import Objective, coefficients
+from evenodds.model.joint import JointDistribution
+from evenodds.model.request import Request
+from evenodds.model.roc import Point
+from evenodds.model.solve import population_of
+
+__all__ = ["one_threshold_within"]
+
+_LOOKED_AT = 20_000  # thresholds, evenly by rank
+_JUDGED = 40  # of them by what they promise of new people, the best first
+
+
+def one_threshold_within(joint: JointDistribution, request: Request, goal: Objective) -> OneThreshold | None:
+    """The best single threshold within the tolerance asked for, and with the confidence; None where there is none.
+
+    A yes or a no for everybody is within every tolerance, and no threshold.
+    """
+    constraint, assurance = request.constraint, request.assurance
+    if constraint.tolerance == 0 or goal.is_distance:
+        return None
+    scores = np.unique(np.concatenate([points for member in joint.members for points in member.score_lists]))
+    scores = scores[np.unique(np.linspace(1, scores.size - 1, min(scores.size, _LOOKED_AT)).astype(np.intp))]
+    rates = np.array([member.roc.rates_from(scores) for member in joint.members])  # group, label, threshold
+    differences = np.max(
+        [np.ptp(np.einsum("gl,gls->gs", coefficients(joint, rate), rates), axis=0) for rate in constraint.rates],
+        axis=0,
+    )
+    gains = goal.constant + np.einsum("gl,gls->s", goal.by_rate, rates)
+    everybody = np.array([[[0.0, 1.0], [0.0, 1.0]]] * len(joint.members))
+    trivial = goal.constant + np.einsum("gl,gls->s", goal.by_rate, everybody).max()
+    within = np.flatnonzero((differences <= constraint.tolerance) & (gains > trivial))
+    for i in within[np.argsort(-gains[within], kind="stable")][:_JUDGED].tolist():
+        own = joint.scale.own(float(scores[i]))
+        curve = Curve("fixed", own, own, 0.0, orientation=joint.orientation)
+        curves = [curve] * len(joint.members)
+        if assurance is not None and not population_of(joint, curves, constraint.rates).is_within(
+            constraint.tolerance, assurance.confidence, assurance.guarantee
+        ):
+            continue
+        points = [Point(float(fpr), float(tpr)) for fpr, tpr in rates[:, :, i]]
+        return OneThreshold(own, goal.reported(goal.gain(points)), float(differences[i]))
+    return None
