@@ -122,3 +122,66 @@ def test_options_are_checked(options, text):
         eo.stability(eo.datasets.credit_risk(), **options)
     with pytest.raises(eo.OptionError, match="tolerance=0 is not allowed"):
         eo.stability(eo.datasets.credit_risk(), draws=2).holdout(tolerance=0)
+
+
+def populations(kind, n, seed):
+    rng = np.random.default_rng(seed)
+    if kind == "three groups":
+        group, label = rng.choice(list("abc"), n, p=[0.5, 0.3, 0.2]), rng.random(n) < 0.4
+        score = rng.normal(label * (1 + 0.4 * (group == "b")), 1)
+    elif kind == "whole numbers":
+        group = rng.choice(list("ab"), n)
+        label = rng.random(n) < np.where(group == "a", 0.2, 0.5)
+        score = np.round(10 * rng.normal(1.5 * label, 1))
+    else:
+        group, label = rng.choice(list("abcd"), n, p=[0.7, 0.1, 0.1, 0.1]), rng.random(n) < 0.3
+        score = 1 / (1 + np.exp(1 - rng.normal(1.2 * label, 1)))
+    return score, group, label
+
+
+def foretold_by_shown(kind, n, seeds, draws):
+    """What is said of new people by what fresh halves show."""
+    shown, said = [], []
+    for seed in seeds:
+        score, group, label = populations(kind, 2 * n, seed)
+        first = np.arange(2 * n) < n
+        fitted, fresh = (eo.JointDistribution.from_arrays(score[h], group[h], label[h]) for h in (first, ~first))
+        shown.append(eo.metrics(eo.fit(fitted), fresh).equalized_odds_difference)
+        if len(said) < 8:
+            said.append(eo.stability(fitted, draws=draws, rng=seed).difference.value)
+    return np.mean(said) / np.mean(shown)
+
+
+KINDS = [("three groups", 3000), ("whole numbers", 1500), ("small groups", 6000)]
+
+
+@pytest.mark.parametrize(("kind", "n"), KINDS)
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+def test_what_new_people_are_said_to_differ_by_is_what_they_do(kind, n):
+    assert foretold_by_shown(kind, n // 2, range(60), draws=20) == pytest.approx(1, abs=0.2)
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize(("kind", "n"), KINDS)
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+def test_guarantee_what_is_said_of_new_people(kind, n):
+    assert foretold_by_shown(kind, n, range(100), draws=100) == pytest.approx(1, abs=0.15)
+
+
+def test_arbitrariness_is_the_spread_of_a_persons_odds():
+    joint = eo.JointDistribution.from_arrays(*populations("whole numbers", 600, 0))
+    result = eo.stability(joint, draws=12, rng=3)
+    more = eo.stability(eo.JointDistribution.from_arrays(*populations("whole numbers", 12_000, 0)), draws=12, rng=3)
+    for group, of in result.arbitrariness.items():
+        assert 0 < of.mean < of.most <= 0.5
+        assert more.arbitrariness[group].mean < of.mean / 2
+    assert "How much a person's odds owe to who else was there" in str(result)
+    assert result.difference > result.population_difference > 0
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState, int])
+def test_any_source_of_random_numbers(kind):
+    joint = eo.JointDistribution.from_arrays(*populations("whole numbers", 600, 0))
+    one, two, other = (eo.stability(joint, draws=3, rng=kind(seed)) for seed in (5, 5, 6))
+    assert one == two != other
+    assert eo.stability(joint, draws=2, rng=None).draws == 2

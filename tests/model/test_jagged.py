@@ -225,6 +225,10 @@ def test_guarantee_a_budget_is_used_up_to_the_hull(seed):
     _check_budgets(seed, [0.1, 0.3, 0.6, 1.0, 1.7, 3.0, 10.0, 100.0], ("linear", "optimal"))
 
 
+def test_two_curves_at_one_place_do_not_hide_the_arc_beside_them():
+    _check_budgets(72, [0.3], ["quartic"])
+
+
 @pytest.mark.guarantee
 @pytest.mark.parametrize("seed", range(100))
 def test_guarantee_smooth_families_reach_their_hulls_too(seed):

@@ -86,8 +86,9 @@ class Bounds:
         lines = self.joint.pooled.upper_bounds(self.slope)
         before = np.inf
         for look in range(looks + 1):
-            points = best_below_lines(self.joint, [line.polyline for line in lines], self.objective, self.constraint)
-            bound = self.objective.gain(points)
+            below = [line.polyline for line in lines]
+            points = best_below_lines(self.joint, below, self.objective, self.constraint, settled=False)
+            bound = self.objective.gain(points) + (_PRECISE if self.constraint.takes_a_program else 0.0)
             if look == looks or before - bound <= _SETTLED or all(line.is_exact for line in lines):
                 break
             before = bound

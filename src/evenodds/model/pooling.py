@@ -78,6 +78,10 @@ class Pooled:
         self._factor = np.concatenate(
             [_counted_as(group, edges) for group, edges in zip(groups, self._edges, strict=True)], axis=-1
         )
+        # Rounding is relative to the label that counts for more than its own share.
+        self._rounding = _ROUNDING * np.maximum(
+            np.maximum.reduceat(self._factor.sum(axis=1).max(axis=0), self._first), 1
+        )
         self._from = self._of_labels(np.concatenate(self._edges), bounds)
         # Each block ends where the next one begins, or beyond all scores.
         end = np.roll(self._from, -1, axis=-1)
@@ -133,7 +137,7 @@ class Pooled:
         bounds = np.append(0, np.cumsum([at.size for at, _ in looks]))
         rates, shares = self._ramps_and_shares(t0, t1, bounds)
         # Prefix sums are all there is: what rounding may have taken from the bound is given back.
-        rates += [[-1.0], [1.0]] * (_ROUNDING * self._stack.each(self.ends[1] - self.ends[0], bounds) / width)
+        rates += [[-1.0], [1.0]] * (self._stack.each(self._rounding * (self.ends[1] - self.ends[0]), bounds) / width)
         own = [slice(i, j) for i, j in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
         return [
             _tangents(t0[at], t1[at], rates[:, at], shares[:, at]) if few else UpperBound(_concave(*rates[:, at]))
@@ -242,7 +246,7 @@ class Pooled:
         width = 1 / slope
         # Prefix sums are all there is.
         span = np.maximum(self.ends[1, which] - self.ends[0, which] + width, 0)
-        slack = ON_CURVE + 2 * _ROUNDING * span / width
+        slack = ON_CURVE + 2 * self._rounding[which] * span / width
         beyond = target + [[1.0], [-1.0]] * slack
         straight = family_of("linear")
         short = np.empty(which.size)

@@ -106,8 +106,14 @@ def best_below_lines(
     objective: Objective,
     constraint: Constraint,
     near: Sequence[Point] | None = None,
+    *,
+    settled: bool = True,
 ) -> list[Point]:
-    """The same below concave polylines that rise from (0, 0) to (1, 1)."""
+    """The same below concave polylines that rise from (0, 0) to (1, 1).
+
+    Points that are not settled may differ by a linear program's precision more than allowed: they lose nothing, which
+    is what a bound must not.
+    """
     if constraint.one_point:
         nearest = (0.0, 1.0) if objective.is_distance else None
         return [Point(*best_below(lines, objective.common_gain, nearest))] * len(lines)
@@ -115,7 +121,8 @@ def best_below_lines(
         return [Point(1.0, 1.0)] * len(lines)  # a yes for everybody satisfies every constraint
     if not constraint.takes_a_program:
         return _within_one_rate(joint, lines, objective, constraint)
-    return _settled(lines, _within_two_rates(joint, lines, objective, constraint, near), constraint.tolerance)
+    points = _within_two_rates(joint, lines, objective, constraint, near)
+    return _settled(lines, points, constraint.tolerance) if settled else points
 
 
 def _within_two_rates(

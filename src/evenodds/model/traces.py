@@ -45,6 +45,7 @@ FEW_SCORES = 300
 _FEW_ROUGHLY = 100  # the same in a first search
 _FEW_RAMPS = 2000  # scores up to which the linear curve's polyline has all its vertices
 _SMOOTH = 500  # scores within a ramp that make the blurred ROC smooth
+_SAME = 1e-12  # of the width: curves nearer to each other are at one place
 _ARC = 16  # places along an arc, over a curve's width
 _FIRST_LOOK = 64  # scores that make the first vertices of a smooth one
 _FEW_INSIDE = 60  # scores whose kinks count where thresholds are bound
@@ -97,9 +98,14 @@ class Traces:
         t0, t1 = np.take_along_axis(t0, order, axis=1), np.take_along_axis(t1, order, axis=1)
         count, each = t0.shape
         trace = np.repeat(np.arange(count), each)
-        return cls(
+        found = cls(
             t0.ravel(), t1.ravel(), np.full(t0.size, p), trace, np.full(t0.size, exact), (order < scores.size).ravel()
         )
+        if exact:
+            return found
+        # Two curves at one place would hide the arc beside them from those who look closer.
+        apart = np.column_stack([np.ones(count, bool), np.diff(t0, axis=1) < -_SAME * widths[:, None]])
+        return found.among(apart.ravel())
 
     @classmethod
     def joined(cls, some: Sequence[Traces]) -> Traces:
