@@ -339,8 +339,8 @@ def lp_optimum(
 
 def capped_steps(member, slope: float) -> tuple[np.ndarray, np.ndarray]:
     """The (FPR, TPR) of each threshold, the lowest first, and by how much the odds may rise there."""
-    scores, span = unit_scores(member)
-    steps = np.ones(scores.size - 1) if math.isinf(slope) else np.minimum(slope * span * np.diff(scores), 1.0)
+    gaps = np.diff(member.scores)  # as they are: beside a sentinel far away scaled ones would lose digits
+    steps = np.ones(gaps.size) if math.isinf(slope) else np.minimum(slope * gaps, 1.0)
     return roc_points(member)[:0:-1], np.append(1.0, steps)
 
 

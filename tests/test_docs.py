@@ -18,10 +18,11 @@ BLOCKS = {page.name: re.findall(r"```console\n(.*?)```", page.read_text(encoding
 
 def _people(file, n, seed):
     rng = np.random.default_rng(seed)
-    rows = ["name,points,race,sex,repaid"]
+    rows = ["name,points,race,sex,repaid,approved"]
     for i in range(n):
         race, sex, label = rng.choice(["white", "black"]), rng.choice(["f", "m"]), rng.integers(0, 2)
-        rows.append(f"p{seed}-{i},{rng.normal(50 + 12 * label, 10):.2f},{race},{sex},{label}")
+        points = rng.normal(50 + 12 * label, 10)
+        rows.append(f"p{seed}-{i},{points:.2f},{race},{sex},{label},{int(points > 54 + rng.normal())}")
     file.write_text("\n".join(rows) + "\n")
 
 

@@ -101,6 +101,55 @@ def test_audit_says_its_verdict_by_the_exit_code(run, past, tmp_path):
 
 
 @pytest.mark.usefixtures("policy")
+def test_audits_of_decisions_and_thresholds(run, past, tmp_path):
+    score, race, repaid = (past[name].to_numpy() for name in ("points", "race", "repaid"))
+    decided = past.append_column("approved", pa.array((score > 55).astype(int)))
+    sexes = np.array(["f", "m", ""])[np.arange(score.size) % 3]
+    pa.csv.write_csv(decided.append_column("sex", pa.array(sexes)), tmp_path / "decided.csv")
+    words = ("--decision", "approved", "--group", "race", "--label", "repaid")
+    figures = json.loads(run("audit", "decided.csv", *words, "--format", "json"))["figures"]
+    known = eo.Audit.of_decisions(score > 55, race, repaid)
+    assert [row["value"] for row in figures if row["figure"] == "precision"] == [
+        group.precision.value for group in known.by_group
+    ]
+    assert "Verdict: " in run("audit", "decided.csv", *words, "--tolerance", 0.9)
+    told = run("audit", "past.csv", "--threshold", 55, *PEOPLE, "--tolerance", 0.9, "--reference", "past.csv")
+    assert "Verdict: pass" in told
+    assert "If only" not in told  # a threshold promised nothing
+    assert "If only the spread" in run("audit", "policy.json", "past.csv", *PEOPLE, "--reference", "past.csv")
+    table = run("audit", "decided.csv", "--decision", "approved", "--group", "sex,race", "--format", "ll144")
+    assert table.startswith("by,category,people,share,selected,selection_rate,impact_ratio,small\nsex,f,")
+    assert f"sex,unknown,{float((sexes == '').sum())}" in table
+    page = ("--format", "ll144", "-o", "impact.html")
+    told = run("audit", "decided.csv", "--decision", "approved", "--group", "race", *page)
+    assert told == "Written to impact.html.\n"
+    assert "Impact ratio" in (tmp_path / "impact.html").read_text()
+    for bad, text in (
+        (["decided.csv", *words, "--threshold", 5], "--decision and --threshold both say what decides"),
+        (["policy.json", "decided.csv", *words], "2 files were given: policy.json, decided.csv. Allowed: DATA."),
+        (["decided.csv", "--group", "race"], "Allowed: POLICY DATA, or DATA with --decision or --threshold."),
+        (["decided.csv", *words[:4]], "Missing option --label."),
+        (["decided.csv", *words, "--score", "points"], "--score is about scores, and --decision needs none"),
+        (["decided.csv", *words, "-o", "x.csv"], "-o is where --format ll144 is written"),
+        (["decided.csv", *words, "--format", "ll144", "-o", "x.pdf"], "Allowed: .csv, .html."),
+        (["decided.csv", "--decision", "points", *words[2:]], "outside 0 to 1 (first at row"),
+        (["past.csv", "--threshold", 5, "--group", "race", "--label", "repaid"], "Missing option --score."),
+    ):
+        assert text in run("audit", *bad, exit_code=2)
+
+
+@pytest.mark.usefixtures("past")
+def test_a_fit_that_holds_for_new_people(run):
+    told = run("fit", "past.csv", *PEOPLE, "--tolerance", 0.6, "--confidence", 0.9)
+    assert "with confidence 0.9 the groups of the population differ by at most 0.6" in told
+    few = run(
+        "fit", "past.csv", *PEOPLE, "--tolerance", 0.001, "--confidence", 0.9, "--guarantee", "finite", exit_code=2
+    )
+    assert "There are too few people to promise tolerance=0.001" in few
+    assert "confidence=2.0 is not allowed" in run("fit", "past.csv", *PEOPLE, "--confidence", 2, exit_code=2)
+
+
+@pytest.mark.usefixtures("policy")
 def test_report_in_every_format(run, past, tmp_path):
     told = run(
         "report", "policy.json", "past.csv", *PEOPLE, "-o", "r.html", "--about", "Owner=The bank", "--title", "Ours"
