@@ -20,6 +20,7 @@ LAYERS = (
     "values",
     "progress",
     "frames",
+    "showing",
     "geometry",
     "model",
     "datasets",

@@ -12,7 +12,7 @@ from .errors import UnknownGroupError as UnknownGroupError
 from .errors import UnreachableError as UnreachableError
 from .evaluation import individual as individual
 from .evaluation.audit import Audit as Audit
-from .evaluation.audit import audit as audit
+from .evaluation.auditing import audit as audit
 from .evaluation.compare import Comparison as Comparison
 from .evaluation.compare import compare as compare
 from .evaluation.drift import Drift as Drift

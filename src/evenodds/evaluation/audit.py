@@ -16,9 +16,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from evenodds.errors import DataError, EvenoddsWarning, OptionError, one_of
-from evenodds.evaluation.deciders import Decider, curves_before, curves_of
-from evenodds.evaluation.drift import Drift, drift_of
+from evenodds.errors import EvenoddsWarning, OptionError, one_of
+from evenodds.evaluation.drift import Drift
 from evenodds.evaluation.group_audit import Confusion, GroupAudit, audit_of_group, audit_of_several
 from evenodds.evaluation.impact import check_odds
 from evenodds.evaluation.intervals import (
@@ -35,19 +34,18 @@ from evenodds.evaluation.intervals import (
     value_for_verdicts,
 )
 from evenodds.evaluation.metrics import BetweenGroups, IndividualOdds, individual_odds
-from evenodds.evaluation.outcomes import RATES, outcomes_of
-from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles, resampled_rates
+from evenodds.evaluation.outcomes import RATES
 from evenodds.evaluation.verdict import Verdict, verdict_on
 from evenodds.frames import frame_of_rows
 from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
-from evenodds.model.joint import JointDistribution, check_is_joint
+from evenodds.model.joint import JointDistribution
 from evenodds.model.keys import GroupLike
-from evenodds.model.policy import Policy
-from evenodds.values import Frozen, number_of, whole_number_of
+from evenodds.showing import Shown
+from evenodds.values import Frozen, number_of
 
-__all__ = ["BETWEEN", "Audit", "audit"]
+__all__ = ["BETWEEN", "Audit", "column_names", "measured", "warn_of_open_ends"]
 
 _FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "precision", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
@@ -55,8 +53,8 @@ _COLUMNS = ("part", "figure", "group", "other", "value", "low", "high")
 _MANY = 20  # groups that are listed one by one
 
 
-@dataclass(frozen=True)
-class Audit(BetweenGroups[Estimate]):
+@dataclass(frozen=True, repr=False)
+class Audit(Shown, BetweenGroups[Estimate]):
     """What a policy does to people it may not have been fitted on."""
 
     by_group: tuple[GroupAudit, ...]
@@ -122,11 +120,11 @@ class Audit(BetweenGroups[Estimate]):
         joint = JointDistribution.from_arrays(odds, group, label, weight=weight, one_sided="keep")
         members = (*joint.members, *joint.one_sided)
         same = Curve("linear", 0.0, 1.0, 0.5)  # odds are what they are
-        made = _audit_of({m.key: same for m in members}, members, (0.0, 1.0), confidence_of(confidence), constraints)
+        made = measured({m.key: same for m in members}, members, (0.0, 1.0), confidence_of(confidence), constraints)
         constraint_of(constraints, 0.0)
         by_group = tuple(replace(g, lipschitz=math.nan) for g in sorted(made.by_group, key=lambda one: one.group))
-        made = replace(made, by_group=by_group, individual_odds=None, columns=_names(by_group, columns))
-        _warn_of_open_ends(made)
+        made = replace(made, by_group=by_group, individual_odds=None, columns=column_names(by_group, columns))
+        warn_of_open_ends(made)
         return made if tolerance is None else made.judged(tolerance)
 
     def judged(self, tolerance: float, constraints: str | None = None) -> Audit:
@@ -238,6 +236,18 @@ class Audit(BetweenGroups[Estimate]):
         """Every figure in a row of its own: what, of whom, against whom, the value and its interval."""
         return frame_of_rows(_COLUMNS, [tuple(row.values()) for row in self.rows()])
 
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """A row for each group: the figures that are asked for most."""
+        figures = ("fpr", "tpr", "accuracy", "selection_rate", "precision", "randomized")
+        rows = [(g.group, g.people, g.positives, *(getattr(g, name).value for name in figures)) for g in self.by_group]
+        return ("group", "people", "positives", *figures), rows
+
+    def __repr__(self) -> str:
+        people = sum(g.people for g in self.by_group)
+        said = "" if self.verdict is None else f", {str(self.verdict)!r}"
+        difference = self.equalized_odds_difference
+        return f"Audit({len(self.by_group)} groups, {people:,.6g} people, odds differ by {difference}{said})"
+
     def rows(self) -> list[dict[str, Any]]:
         """The same as plain data."""
         rows = self._rows("audited") + (self.before._rows("before") if self.before else [])  # noqa: SLF001 its own kind
@@ -339,109 +349,13 @@ def _short(estimate: Estimate) -> str:
 # -- making one --------------------------------------------------------------------------------------------------------
 
 
-def audit(
-    policy: Decider,
-    joint: JointDistribution,
-    *,
-    confidence: float = 0.95,
-    tolerance: float | None = None,
-    before: Decider | None = None,
-    reference: JointDistribution | None = None,
-    bootstrap: int = 0,
-    rng: RandomLike = 0,
-    columns: Sequence[str] = (),
-) -> Audit:
-    """Measure a policy on fresh people, with intervals that hold for small groups too.
-
-    Parameters
-    ----------
-    policy : Policy, float or {group: float}
-        What decides: a policy, the single threshold of everybody, or a threshold for each group.
-    joint : JointDistribution
-        People that the policy was not fitted on; make it with one_sided="keep" if a group may lack a label. Groups
-        that the policy does not know, or of which there is nobody, are named, and leave the verdict open.
-    confidence : float
-        How often an interval shall contain the truth. Differences between groups hold for all pairs at once.
-    tolerance : float, optional
-        The largest difference that is allowed: `verdict` then says whether the groups keep to it.
-    before : Policy, float or {group: float}, optional
-        What was in use before, for comparison.
-    reference : JointDistribution, optional
-        The people of the fit: the audit then tells how far each group's scores and base rate have drifted.
-    bootstrap : int
-        Draws of a bootstrap of each group's rates, as a second opinion on their intervals; 0 for none. Odds are told
-        apart in 1,024 steps for this.
-    rng : int, Generator or RandomState
-        Of the bootstrap: the same number, the same intervals.
-    columns : sequence of str
-        Where groups are combinations, such as of race and sex: what these are called in `marginals`.
-
-    Examples
-    --------
-    >>> import evenodds as eo
-    >>> rng = np.random.default_rng(0)
-    >>> group, label = rng.integers(0, 2, 8000), rng.integers(0, 2, 8000)
-    >>> score = rng.normal(label * (1 + group), 1)
-    >>> half = np.arange(8000) < 4000
-    >>> fitted, fresh = (eo.JointDistribution.from_arrays(score[h], group[h], label[h]) for h in (half, ~half))
-    >>> audit = eo.audit(eo.fit(fitted), fresh, tolerance=0.1, before=0.7)
-    >>> audit.verdict, audit.before.passed(tolerance=0.1)
-    (Verdict('pass': No two groups differ by more than 0.0...), Verdict('fail': The true positive rate of ...))
-    >>> print(audit.equalized_odds_difference)
-    0.0218 [0.0000, 0.0553]
-    """
-    check_is_joint(joint, "The second argument")
-    confidence = confidence_of(confidence)
-    bootstrap, source = whole_number_of("bootstrap", bootstrap), generator_of(rng)
-    there = {member.key: member for member in (*joint.members, *joint.one_sided)}
-    curves = curves_of(policy, list(there), joint.orientation, "policy")
-    known = [there[group] for group in curves if group in there]
-    unknown = {key: member.total for key, member in there.items() if key not in curves}
-    if not any(member.total > 0 for member in known):
-        told = policy.unknown(sorted(unknown)) if isinstance(policy, Policy) and unknown else ""
-        msg = f"There is nobody to audit. {told}".strip()
-        raise DataError(msg)
-    earlier = None if before is None else curves_before(before, [member.key for member in known], joint.orientation)
-    certificate = policy.certificate if isinstance(policy, Policy) else None
-    constraints = certificate.constraints if certificate else "equalized_odds"
-    score_range = policy.score_range if isinstance(policy, Policy) else joint.score_range
-    result = _audit_of(curves, known, score_range, confidence, constraints)
-    result = replace(
-        result,
-        missing=tuple(group for group in curves if group not in there),
-        unknown=Frozen(unknown),
-        columns=_names(result.by_group, columns),
-    )
-    if earlier is not None:
-        old = _audit_of(earlier, known, score_range, confidence, result.constraints)
-        result = replace(
-            result,
-            before=replace(old, missing=result.missing, unknown=result.unknown),
-            changes=Frozen({m.key: _changes(m, curves[m.key], earlier[m.key], confidence) for m in known}),
-        )
-    if reference is not None:
-        check_is_joint(reference, "reference=")
-        if reference.orientation != joint.orientation:
-            msg = f"reference= has {reference.orientation} orientation, the people {joint.orientation}."
-            raise DataError(msg)
-        drift = _drift(known, reference, confidence)
-        promised = certificate.fitted_tolerance if certificate else None
-        result = replace(result, drift=drift, drift_bound=_drift_bound(drift, constraints, promised))
-    if bootstrap:
-        drawn = resampled_rates(curves, known, bootstrap, source)
-        result = replace(
-            result, resampled=Frozen({key: percentiles(values, confidence) for key, values in drawn.items()})
-        )
-    _warn_of_open_ends(result)
-    return result if tolerance is None else result.judged(tolerance)
-
-
-def _warn_of_open_ends(result: Audit) -> None:
+def warn_of_open_ends(result: Audit) -> None:
+    """Warn of what leaves a verdict open."""
     for text in result.open_ends:
         warnings.warn(text, EvenoddsWarning, stacklevel=3)
 
 
-def _names(groups: Sequence[GroupAudit], columns: Sequence[str]) -> tuple[str, ...]:
+def column_names(groups: Sequence[GroupAudit], columns: Sequence[str]) -> tuple[str, ...]:
     """What the parts of groups' keys are called; nothing where keys have one part, or not as many each."""
     counts = {len(one.group.split(", ")) for one in groups}
     if len(counts) != 1 or counts == {1}:
@@ -453,31 +367,14 @@ def _names(groups: Sequence[GroupAudit], columns: Sequence[str]) -> tuple[str, .
     return tuple(columns) or tuple(f"column {i + 1}" for i in range(count))
 
 
-def _drift_bound(drift: Mapping[str, Drift | None], constraints: str, tolerance: float | None) -> float | None:
-    """The tolerance and the largest sum of two groups' distances in a constrained rate, by label."""
-    if tolerance is None or None in drift.values():
-        return None
-    rates = constraint_of(constraints, 0.0).rates
-    apart = [sorted((one.distance[rate] for one in drift.values() if one), reverse=True)[:2] for rate in rates]
-    return min(tolerance + max(sum(two) for two in apart), 1.0)
-
-
-def _drift(known: Sequence[Group], reference: JointDistribution, confidence: float) -> Frozen[str, Drift | None]:
-    fitted = {member.key: member for member in (*reference.members, *reference.one_sided) if member.total > 0}
-    there = [m for m in known if m.total > 0]
-    both = sum(m.key in fitted for m in there)
-    return Frozen(
-        {m.key: drift_of(m, fitted[m.key], confidence, groups=both) if m.key in fitted else None for m in there}
-    )
-
-
-def _audit_of(
+def measured(
     curves: Mapping[str, Curve],
     members: Sequence[Group],
     score_range: tuple[float, float],
     confidence: float,
     constraints: str,
 ) -> Audit:
+    """Measure groups under curves."""
     measured = [
         audit_of_group(member, curves[member.key], score_range, critical_value(confidence)) for member in members
     ]
@@ -491,10 +388,3 @@ def _audit_of(
         (),
         Frozen({}),
     )
-
-
-def _changes(member: Group, after: Curve, before: Curve, confidence: float) -> Mapping[str, Estimate]:
-    """What a change of curves does to a group's rates, from the change of each person's odds."""
-    samples = outcomes_of(member, after).changes(outcomes_of(member, before))
-    critical = critical_value(confidence)
-    return Frozen({rate: mean_interval(sample, critical) for rate, sample in samples.items()})

@@ -10,7 +10,6 @@ import numpy as np
 
 from evenodds.errors import OptionError
 from evenodds.evaluation.metrics import metrics_of
-from evenodds.frames import frame_of_rows
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve
 from evenodds.model.families import FAMILIES, family_of
@@ -21,6 +20,7 @@ from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.request import Request
 from evenodds.model.roc import Point
+from evenodds.showing import Shown, text_table
 
 __all__ = ["Compared", "Comparison", "best_threshold", "compare"]
 
@@ -40,16 +40,24 @@ class Compared:
     individual_odds_share: float
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """Ways to decide, side by side."""
 
     objective_name: str
     rows: tuple[Compared, ...]
 
-    def frame(self) -> Any:
-        """The comparison as a data frame, one row for each policy."""
-        return frame_of_rows([field.name for field in fields(Compared)], [astuple(row) for row in self.rows])
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """A row for each policy."""
+        return [field.name for field in fields(Compared)], [astuple(row) for row in self.rows]
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(f'{row.policy} {row.objective:.4g}' for row in self.rows)})"
+
+    def __str__(self) -> str:
+        names = ("policy", self.objective_name, "odds differ by", "selection differs by", "slope", "by chance")
+        rows = [astuple(row)[: len(names)] for row in self.rows]
+        return text_table(names, rows)
 
 
 def compare(

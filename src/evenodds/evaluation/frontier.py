@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import OptionError
-from evenodds.frames import frame_of
 from evenodds.model.budget import best_under
 from evenodds.model.goals import Cost, objective_of
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.options import OPTIONS
 from evenodds.model.request import Request
 from evenodds.progress import tracked
+from evenodds.showing import Shown, text_table
 
 __all__ = ["Frontier", "frontier"]
 
@@ -25,8 +25,8 @@ _SETTLED = 1e-4  # a loss that nobody notices ends the default list of slopes
 _DOUBLINGS = 40  # of the gentlest slope, at the most
 
 
-@dataclass(frozen=True)
-class Frontier:
+@dataclass(frozen=True, repr=False)
+class Frontier(Shown):
     """For each slope budget the best objective found that a family of curves reaches within it."""
 
     objective_name: str
@@ -35,9 +35,17 @@ class Frontier:
     losses: tuple[float, ...]
     """What each budget gives up against no budget at all."""
 
-    def frame(self) -> Any:
-        """The frontier as a data frame."""
-        return frame_of({"max_slope": self.max_slopes, self.objective_name: self.objectives, "loss": self.losses})
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """Each budget, what it reaches, and what it loses."""
+        rows = list(zip(self.max_slopes, self.objectives, self.losses, strict=True))
+        return ("max_slope", self.objective_name, "loss"), rows
+
+    def __repr__(self) -> str:
+        lo, hi = (f"{end:.4g}" for end in (min(self.objectives), max(self.objectives)))
+        return f"Frontier({len(self.max_slopes)} slope budgets, {self.objective_name} {lo} to {hi})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(*self.table())}"
 
 
 def frontier(

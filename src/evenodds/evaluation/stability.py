@@ -20,7 +20,6 @@ from evenodds.evaluation.intervals import Estimate, confidence_of, value_for_ver
 from evenodds.evaluation.metrics import metrics_of
 from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
 from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles
-from evenodds.frames import frame_of_rows
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.samples import Sample
 from evenodds.model.curves import Curve
@@ -30,6 +29,7 @@ from evenodds.model.groups import Group, check_labels
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy
 from evenodds.progress import tracked
+from evenodds.showing import Shown
 from evenodds.values import Frozen, number_of, whole_number_of
 
 __all__ = ["Arbitrariness", "Holdout", "Stability", "stability"]
@@ -77,8 +77,8 @@ class Arbitrariness:
         return f"{self.mean:.3f} on average, {self.most:.3f} at a score of {self.score:.4g}"
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Shown):
     """How a fit spreads over people drawn again from those at hand."""
 
     policy: Policy
@@ -123,14 +123,13 @@ class Stability:
         by_group = Frozen({group: people * self.shares[group] for group in groups})
         return Holdout(tolerance, verdict, people, by_group)
 
-    def frame(self) -> Any:
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         """Each group's parameters in rows of their own: the policy's value, and where the middle of draws lies."""
-        rows = [
-            (group, name, of[name].value, of[name].low, of[name].high)
-            for group, of in self.spread.items()
-            for name in _PARAMETERS
-        ]
-        return frame_of_rows(("group", "parameter", "value", "low", "high"), rows)
+        rows = [(group, name, *of[name].row) for group, of in self.spread.items() for name in _PARAMETERS]
+        return ("group", "parameter", "value", "low", "high"), rows
+
+    def __repr__(self) -> str:
+        return f"Stability({self.draws} fits, new people differ by {self.difference})"
 
     def __str__(self) -> str:
         rates = " and ".join(

@@ -16,6 +16,7 @@ from evenodds.model.comparisons import Change, OneThreshold
 from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.population import Guarantee, Population, Spread
 from evenodds.model.roc import Point
+from evenodds.showing import Shown
 from evenodds.values import confidence_of
 
 __all__ = ["Certificate", "Program", "Scored"]
@@ -51,8 +52,8 @@ class _Later(Generic[T]):
         certificate.__dict__[self._name] = value
 
 
-@dataclass(frozen=True, kw_only=True)
-class Certificate:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Certificate(Shown):
     """What was asked of a policy, what its final curves do on the fitting data, and how far that is from the best.
 
     Everything here is about the data that the policy was fitted on; on other people rates differ by chance. Bounds come
@@ -236,6 +237,22 @@ class Certificate:
             "false_positive_rate_parity": "the same false positive rate",
             "true_negative_rate_parity": "the same true negative rate",
         }[self.constraints]
+
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """A row for each group: the rates asked for and reached, the largest slope, and what it cannot fall below."""
+        rows = [
+            (group, asked.fpr, asked.tpr, reached.fpr, reached.tpr, slope, bound)
+            for group, asked, reached, slope, bound in zip(
+                self.groups, self.asked, self.reached, self.slopes, self.slope_bounds, strict=True
+            )
+        ]
+        return ("group", "fpr_asked", "tpr_asked", "fpr", "tpr", "slope", "slope_bound"), rows
+
+    def __repr__(self) -> str:
+        return (
+            f"Certificate({self.constraints}, {self.objective_name} {self.objective:.6g}, loss {self.loss:.3g}, "
+            f"largest slope {max(self.slopes):.4g})"
+        )
 
     def __str__(self) -> str:
         within = f" to within {self.tolerance:g}" if self.tolerance else ""

@@ -25,6 +25,7 @@ from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of
 from evenodds.model.roc import Point
 from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
+from evenodds.showing import Shown
 
 __all__ = ["Policy", "check_policy", "describe", "kind_of", "odds_of", "rates_of"]
 
@@ -47,7 +48,7 @@ def rates_of(curve: Curve, group: Group) -> Point:
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Shown):
     """A curve for each group that turns a score into the odds of a yes.
 
     Made by `evenodds.fit`.
@@ -152,6 +153,12 @@ class Policy:
         True
         """
         return cls(**parts_of_policy(read_document(path)))
+
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """A row for each group: its curve, and what it does on the people of the fit."""
+        every = zip(self.groups, self.group_curves, self.certificate.reached, strict=True)
+        rows = [(group, kind_of(c), c.t0, c.t1, c.p, c.lipschitz, point.fpr, point.tpr) for group, c, point in every]
+        return ("group", "curve", "t0", "t1", "p", "lipschitz", "fpr", "tpr"), rows
 
     # -- in words ----------------------------------------------------------------------------------------------------
 

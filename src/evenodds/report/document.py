@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 from evenodds.evaluation.intervals import Estimate
@@ -121,6 +122,15 @@ class Document:
     lead: str
     """One sentence below the title."""
     sections: tuple[Section, ...]
+
+    def __repr__(self) -> str:
+        return f"Document({self.title!r}, {len(self.sections)} sections)"
+
+    def __str__(self) -> str:
+        return str(import_module("evenodds.report.markdown").markdown_of(self))
+
+    def _repr_html_(self) -> str:
+        return str(import_module("evenodds.report.html").fragment_of(self))
 
     def blocks(self, kind: type[Any]) -> list[Any]:
         """Every block of a kind, in order."""

@@ -35,9 +35,10 @@ from evenodds.report.document import (
     shown,
 )
 
-__all__ = ["html_of"]
+__all__ = ["fragment_of", "html_of"]
 
 _CODE = ' class="code"'
+_HOVERING = re.compile(r"<script.*?</script>", re.DOTALL)  # numbers that the page's own script shows
 _FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 
 
@@ -79,6 +80,14 @@ def html_of(document: Document) -> str:
         parts.append("</section>")
     parts += ["</main>", f"<script>{script}</script>", "</body>", "</html>"]
     return "\n".join(parts) + "\n"
+
+
+def fragment_of(document: Document) -> str:
+    """The document for a notebook: its sections alone, without a script."""
+    parts = [f"<h2>{escape(document.title)}</h2><p>{escape(document.lead)}</p>"]
+    for section in document.sections:
+        parts += [f"<h3>{escape(section.title)}</h3>", *_blocks(section.blocks)]
+    return _HOVERING.sub("", "\n".join(parts))
 
 
 def _blocks(blocks: Sequence[Block]) -> Iterator[str]:

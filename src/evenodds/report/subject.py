@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evenodds.errors import DataError, EvenoddsWarning
-from evenodds.evaluation.audit import Audit, audit
+from evenodds.evaluation.audit import Audit
+from evenodds.evaluation.auditing import audit
 from evenodds.evaluation.compare import best_threshold
 from evenodds.evaluation.deciders import curves_before
 from evenodds.evaluation.verdict import Verdict

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
-from evenodds.evaluation.audit import audit
+from evenodds.evaluation.auditing import audit
 from evenodds.evaluation.frontier import frontier
 from evenodds.model.curves import Curve
 from evenodds.model.joint import JointDistribution

@@ -10,7 +10,8 @@ import click
 import numpy as np
 
 from evenodds.errors import OptionError
-from evenodds.evaluation.audit import Audit, audit
+from evenodds.evaluation.audit import Audit
+from evenodds.evaluation.auditing import audit
 from evenodds.evaluation.impact import impact_ratios
 from evenodds.fronts.cli import options
 from evenodds.fronts.cli.columns import labels, numbers, rows_from, texts

@@ -1,0 +1,144 @@
+"""Audits of a policy, or of thresholds, on fresh people: measured, compared with before, and with those of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from evenodds.errors import DataError
+from evenodds.evaluation.audit import Audit, column_names, measured, warn_of_open_ends
+from evenodds.evaluation.deciders import Decider, curves_before, curves_of
+from evenodds.evaluation.drift import Drift, drift_of
+from evenodds.evaluation.intervals import Estimate, confidence_of, critical_value, mean_interval
+from evenodds.evaluation.outcomes import outcomes_of
+from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles, resampled_rates
+from evenodds.model.curves import Curve
+from evenodds.model.goals import constraint_of
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution, check_is_joint
+from evenodds.model.policy import Policy
+from evenodds.values import Frozen, whole_number_of
+
+__all__ = ["audit"]
+
+
+def audit(
+    policy: Decider,
+    joint: JointDistribution,
+    *,
+    confidence: float = 0.95,
+    tolerance: float | None = None,
+    before: Decider | None = None,
+    reference: JointDistribution | None = None,
+    bootstrap: int = 0,
+    rng: RandomLike = 0,
+    columns: Sequence[str] = (),
+) -> Audit:
+    """Measure a policy on fresh people, with intervals that hold for small groups too.
+
+    Parameters
+    ----------
+    policy : Policy, float or {group: float}
+        What decides: a policy, the single threshold of everybody, or a threshold for each group.
+    joint : JointDistribution
+        People that the policy was not fitted on; make it with one_sided="keep" if a group may lack a label. Groups
+        that the policy does not know, or of which there is nobody, are named, and leave the verdict open.
+    confidence : float
+        How often an interval shall contain the truth. Differences between groups hold for all pairs at once.
+    tolerance : float, optional
+        The largest difference that is allowed: `verdict` then says whether the groups keep to it.
+    before : Policy, float or {group: float}, optional
+        What was in use before, for comparison.
+    reference : JointDistribution, optional
+        The people of the fit: the audit then tells how far each group's scores and base rate have drifted.
+    bootstrap : int
+        Draws of a bootstrap of each group's rates, as a second opinion on their intervals; 0 for none. Odds are told
+        apart in 1,024 steps for this.
+    rng : int, Generator or RandomState
+        Of the bootstrap: the same number, the same intervals.
+    columns : sequence of str
+        Where groups are combinations, such as of race and sex: what these are called in `marginals`.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> rng = np.random.default_rng(0)
+    >>> group, label = rng.integers(0, 2, 8000), rng.integers(0, 2, 8000)
+    >>> score = rng.normal(label * (1 + group), 1)
+    >>> half = np.arange(8000) < 4000
+    >>> fitted, fresh = (eo.JointDistribution.from_arrays(score[h], group[h], label[h]) for h in (half, ~half))
+    >>> audit = eo.audit(eo.fit(fitted), fresh, tolerance=0.1, before=0.7)
+    >>> audit.verdict, audit.before.passed(tolerance=0.1)
+    (Verdict('pass': No two groups differ by more than 0.0...), Verdict('fail': The true positive rate of ...))
+    >>> print(audit.equalized_odds_difference)
+    0.0218 [0.0000, 0.0553]
+    """
+    check_is_joint(joint, "The second argument")
+    confidence = confidence_of(confidence)
+    bootstrap, source = whole_number_of("bootstrap", bootstrap), generator_of(rng)
+    there = {member.key: member for member in (*joint.members, *joint.one_sided)}
+    curves = curves_of(policy, list(there), joint.orientation, "policy")
+    known = [there[group] for group in curves if group in there]
+    unknown = {key: member.total for key, member in there.items() if key not in curves}
+    if not any(member.total > 0 for member in known):
+        told = policy.unknown(sorted(unknown)) if isinstance(policy, Policy) and unknown else ""
+        msg = f"There is nobody to audit. {told}".strip()
+        raise DataError(msg)
+    earlier = None if before is None else curves_before(before, [member.key for member in known], joint.orientation)
+    certificate = policy.certificate if isinstance(policy, Policy) else None
+    constraints = certificate.constraints if certificate else "equalized_odds"
+    score_range = policy.score_range if isinstance(policy, Policy) else joint.score_range
+    result = measured(curves, known, score_range, confidence, constraints)
+    result = replace(
+        result,
+        missing=tuple(group for group in curves if group not in there),
+        unknown=Frozen(unknown),
+        columns=column_names(result.by_group, columns),
+    )
+    if earlier is not None:
+        old = measured(earlier, known, score_range, confidence, result.constraints)
+        result = replace(
+            result,
+            before=replace(old, missing=result.missing, unknown=result.unknown),
+            changes=Frozen({m.key: _changes(m, curves[m.key], earlier[m.key], confidence) for m in known}),
+        )
+    if reference is not None:
+        check_is_joint(reference, "reference=")
+        if reference.orientation != joint.orientation:
+            msg = f"reference= has {reference.orientation} orientation, the people {joint.orientation}."
+            raise DataError(msg)
+        drift = _drift(known, reference, confidence)
+        promised = certificate.fitted_tolerance if certificate else None
+        result = replace(result, drift=drift, drift_bound=_drift_bound(drift, constraints, promised))
+    if bootstrap:
+        drawn = resampled_rates(curves, known, bootstrap, source)
+        result = replace(
+            result, resampled=Frozen({key: percentiles(values, confidence) for key, values in drawn.items()})
+        )
+    warn_of_open_ends(result)
+    return result if tolerance is None else result.judged(tolerance)
+
+
+def _drift_bound(drift: Mapping[str, Drift | None], constraints: str, tolerance: float | None) -> float | None:
+    """The tolerance and the largest sum of two groups' distances in a constrained rate, by label."""
+    if tolerance is None or None in drift.values():
+        return None
+    rates = constraint_of(constraints, 0.0).rates
+    apart = [sorted((one.distance[rate] for one in drift.values() if one), reverse=True)[:2] for rate in rates]
+    return min(tolerance + max(sum(two) for two in apart), 1.0)
+
+
+def _drift(known: Sequence[Group], reference: JointDistribution, confidence: float) -> Frozen[str, Drift | None]:
+    fitted = {member.key: member for member in (*reference.members, *reference.one_sided) if member.total > 0}
+    there = [m for m in known if m.total > 0]
+    both = sum(m.key in fitted for m in there)
+    return Frozen(
+        {m.key: drift_of(m, fitted[m.key], confidence, groups=both) if m.key in fitted else None for m in there}
+    )
+
+
+def _changes(member: Group, after: Curve, before: Curve, confidence: float) -> Mapping[str, Estimate]:
+    """What a change of curves does to a group's rates, from the change of each person's odds."""
+    samples = outcomes_of(member, after).changes(outcomes_of(member, before))
+    critical = critical_value(confidence)
+    return Frozen({rate: mean_interval(sample, critical) for rate, sample in samples.items()})

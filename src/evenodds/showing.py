@@ -1,0 +1,71 @@
+"""Results that show themselves: a table as text, a small page in a notebook, a picture. How is not their affair.
+
+A result says what its table is; `evenodds.pictures.shown`, which knows all results, draws them, and is loaded when
+somebody looks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from evenodds.frames import frame_of_rows
+
+__all__ = ["Shown", "cell_text", "text_table"]
+
+_MANY = 1000  # from there on nobody reads what is behind the point
+_PICTURES = "evenodds.pictures.shown"
+
+
+class Shown:
+    """A result with a table: `.frame()`, `.plot()`, and its own page in a notebook."""
+
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """The names of its columns, and its rows."""
+        raise NotImplementedError
+
+    def frame(self) -> Any:
+        """The table as a data frame."""
+        return frame_of_rows(*self.table())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it onto Axes of matplotlib, new ones if none are given, and return them."""
+        return import_module(_PICTURES).figure_of(self).plot(ax)
+
+    def _repr_html_(self) -> str:
+        return str(import_module(_PICTURES).html_of(self))
+
+
+def text_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table as text: words to the left, numbers to the right.
+
+    >>> print(text_table(["policy", "slope"], [["fixed", float("inf")], ["linear", 0.125]]))
+      policy  slope
+      fixed     inf
+      linear  0.125
+    """
+    cells = [list(names), *([cell_text(value) for value in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(names))]
+    left = [all(isinstance(row[i], str) for row in rows) for i in range(len(names))]
+    return "\n".join(
+        "  "
+        + "  ".join(
+            c.ljust(w) if to_left else c.rjust(w) for c, w, to_left in zip(row, widths, left, strict=True)
+        ).rstrip()
+        for row in cells
+    )
+
+
+def cell_text(value: Any) -> str:
+    """A value as a person reads it."""
+    if isinstance(value, str) or value is None:
+        return value or ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if math.isnan(value):
+        return "not defined"
+    return f"{value:,.0f}" if _MANY <= abs(value) < math.inf else f"{value:.4g}"
