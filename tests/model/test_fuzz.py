@@ -28,6 +28,7 @@ def test_odd_people_and_odd_options(start):
         (32, 13),  # a slope that was judged at another point than the one reached
         (83, 107),  # an arc that bends where curves much wider than the scores were not looked at
         (84, 4402),  # pooled labels of weights that differ by 1e15
+        (86, 6751),  # pooled labels where numbers are far apart
         (84, 5198),  # a bound from points that a linear program's precision had moved
     ],
 )

@@ -36,7 +36,7 @@ from evenodds.evaluation.intervals import (
 from evenodds.evaluation.metrics import BetweenGroups, IndividualOdds, individual_odds
 from evenodds.evaluation.outcomes import RATES
 from evenodds.evaluation.verdict import Verdict, verdict_on
-from evenodds.frames import frame_of_rows
+from evenodds.frames import columns_of, frame_of_rows
 from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
@@ -106,8 +106,12 @@ class Audit(Shown, BetweenGroups[Estimate]):
             1 for a yes and 0 for a no, or the odds of a yes.
         group, label, weight
             As for `JointDistribution.from_arrays`; a group may lack a label.
-        confidence, tolerance, constraints, columns
+        confidence, tolerance
             As for `evenodds.audit`.
+        constraints : str
+            What the verdict is about.
+        columns : sequence of str, optional
+            Where groups are combinations, what each column is called; the names of a data frame's columns without it.
 
         Examples
         --------
@@ -117,6 +121,8 @@ class Audit(Shown, BetweenGroups[Estimate]):
         (0.6666666666666666, 1.0)
         """
         odds = check_odds(decision_or_odds)
+        several = None if columns else columns_of(group)
+        columns = columns or [str(one.name) for one in several or () if len(several or ()) > 1]
         joint = JointDistribution.from_arrays(odds, group, label, weight=weight, one_sided="keep")
         members = (*joint.members, *joint.one_sided)
         same = Curve("linear", 0.0, 1.0, 0.5)  # odds are what they are

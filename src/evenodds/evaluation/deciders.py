@@ -26,6 +26,12 @@ def curves_of(decider: object, groups: Sequence[str], orientation: Orientation, 
             msg = f"{name} has no group. Allowed: {_ALLOWED}."
             raise OptionError(msg)
         thresholds = {str(group): number_of(f"{name}[{group!r}]", at, "a score") for group, at in decider.items()}
+    elif hasattr(decider, "policy_"):
+        msg = (
+            f"{name} is a {type(decider).__name__}. Hint: its .policy_ is the policy, for people with scores of its "
+            ".estimator_; or Audit.of_decisions takes the odds that its predict_proba gives."
+        )
+        raise OptionError(msg)
     else:
         thresholds = dict.fromkeys(groups, number_of(name, decider, _ALLOWED))
     return {group: Curve("fixed", at, at, 0.0, orientation=orientation) for group, at in thresholds.items()}

@@ -84,7 +84,9 @@ class ImpactRatios:
         )
 
     def __str__(self) -> str:
-        lines = [f"Impact ratios of {self.people:,.10g} people: the selection rate by that of the most often selected."]
+        lines = [
+            f"Impact ratios of {self.people:,.10g} people: selection rates divided by that of the most often selected."
+        ]
         for by, unknown in self.unknown:
             own = [row for row in self.rows if row.by == by]
             lines.append(f"By {by}:")
@@ -94,6 +96,10 @@ class ImpactRatios:
                 f"ratio {_ratio(row)}{'  (under 2 % of the people)' if row.small else ''}"
                 for row in own
             ]
+            if any(row.small for row in own):
+                lines.append(
+                    "  Others are not compared with categories under 2 % of the people: their ratio may be above 1."
+                )
             if unknown:
                 lines.append(f"  {unknown:,.10g} people of unknown {by} are not counted.")
         return "\n".join(lines)
@@ -213,7 +219,11 @@ def _table(by: str, rows: Sequence[Impact], unknown: float) -> str:
         for row in rows
     )
     note = f"<p>{unknown:,.10g} people of unknown {html.escape(by)} are not counted.</p>" if unknown else ""
-    star = "<p>* under 2 % of the people</p>" if any(row.small for row in rows) else ""
+    star = (
+        "<p>* under 2 % of the people: others are not compared with it, and its ratio may be above 1</p>"
+        if any(row.small for row in rows)
+        else ""
+    )
     return (
         f"<table><caption>{html.escape(by)}</caption><thead><tr><th>Category</th><th>People</th><th>Selected</th>"
         f"<th>Selection rate</th><th>Impact ratio</th></tr></thead><tbody>\n{cells}\n</tbody></table>{star}{note}"
@@ -232,8 +242,8 @@ th:first-child, td:first-child {{ text-align: left; }}
 p {{ margin: .3rem 0; color: #57606a; }}
 </style></head><body>
 <h1>Impact ratios</h1>
-<p>{people} people. The impact ratio of a category is its selection rate by that of the category that is selected most
-often. As New York City's Local Law 144 of 2021 asks for.</p>
+<p>{people} people. The impact ratio of a category is its selection rate divided by that of the category that is
+selected most often. As New York City's Local Law 144 of 2021 asks for.</p>
 {tables}
 </body></html>
 """

@@ -98,13 +98,20 @@ def _takes(
                 needed[rate, group] = max(people, needed.get((rate, group), 0.0))
     if not needed:
         return "it takes more people."
+    outcome = "fail" if abs(far[1].difference) > tolerance else "pass"
     first = sorted(needed, key=lambda key: samples[key].n_effective / needed[key])
     told = [
-        f"{math.ceil(needed[key]):,} {WHO[key[0]]} of {key[1]!r} (there are {samples[key].n_effective:,.6g})"
+        f"{_rounded_up(needed[key]):,} {WHO[key[0]]} of {key[1]!r} (there are {samples[key].n_effective:,.6g})"
         for key in first[:_NAMED]
     ]
     more = f"; and more of {len(first) - _NAMED} others besides" if len(first) > _NAMED else ""
-    return f"it takes about {'; '.join(told)}{more}."
+    return f"it takes about {'; '.join(told)}{more} to settle it, probably as {outcome!r}."
+
+
+def _rounded_up(people: float) -> int:
+    """To two digits that count: more of them would claim to know more than anybody does."""
+    unit = int(10 ** max(math.floor(math.log10(people)) - 1, 0))
+    return math.ceil(people / unit) * unit
 
 
 def _size(estimate: Estimate) -> str:

@@ -97,6 +97,9 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     policy_ : Policy
         The curves, with their certificate.
+    joint_ : JointDistribution
+        The people that the curves were fitted to, with the scores that they were fitted to: out of fold, unless the
+        estimator was fitted before. What `audit(..., reference=)`, `stability`, `report` and `update` ask for.
     estimator_ : estimator or None
         The fitted estimator.
     classes_ : array of the two classes, sorted
@@ -213,6 +216,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             orientation=self.orientation,
             resolution=self.resolution,
         )
+        self.joint_ = joint
         options = {name: getattr(self, name) for name in OPTIONS} | {"tolerance": tolerance}
         self.policy_ = fit_scored(joint, options, self._scored)
         return self

@@ -166,7 +166,7 @@ def _least(
         else:
             del paths[i]
     bottoms = _bottoms(search, judge, paths, valleys, float(grid[1] - grid[0]))
-    again = search.paths({i: bottom.p for i, bottom in bottoms.items()}, steepest)
+    again = search.paths({i: bottom.p for i, bottom in bottoms.items()}, steepest) if bottoms else {}
     for i, bottom in bottoms.items():
         found = again[i].joined(bottom)
         chosen[i] = found.at(best_of(found, judge(i, found)))

@@ -34,6 +34,7 @@ _NEWTON_STEPS = 12
 _NO_SLOPE = -600.0  # its logarithm
 _NEAR = 1e-6  # of a width: how far from a good guess to look first
 _TINY = 1e-300
+_PLACES = 8.0  # floating-point numbers by which a ramp's ends may be off
 _ROUNDING = 4 * float(np.finfo(float).eps)  # of prefix sums, times the score range by the width
 
 Index = NDArray[np.intp]
@@ -78,10 +79,12 @@ class Pooled:
         self._factor = np.concatenate(
             [_counted_as(group, edges) for group, edges in zip(groups, self._edges, strict=True)], axis=-1
         )
-        # Rounding is relative to the label that counts for more than its own share.
-        self._rounding = _ROUNDING * np.maximum(
-            np.maximum.reduceat(self._factor.sum(axis=1).max(axis=0), self._first), 1
-        )
+        # Rounding is relative to the label that counts for more than its own share; and ramps stand where numbers do.
+        heaviest = np.maximum.reduceat(self._factor.sum(axis=1).max(axis=0), self._first)
+        self._relative = _ROUNDING * np.maximum(heaviest, 1)
+        places = np.spacing(np.abs(self.ends).max(axis=0))
+        self._rounding = self._relative * (self.ends[1] - self.ends[0]) + _PLACES * places
+        """By the width of ramps: how far their rates may be off."""
         self._from = self._of_labels(np.concatenate(self._edges), bounds)
         # Each block ends where the next one begins, or beyond all scores.
         end = np.roll(self._from, -1, axis=-1)
@@ -137,7 +140,7 @@ class Pooled:
         bounds = np.append(0, np.cumsum([at.size for at, _ in looks]))
         rates, shares = self._ramps_and_shares(t0, t1, bounds)
         # Prefix sums are all there is: what rounding may have taken from the bound is given back.
-        rates += [[-1.0], [1.0]] * (self._stack.each(self._rounding * (self.ends[1] - self.ends[0]), bounds) / width)
+        rates += [[-1.0], [1.0]] * (self._stack.each(self._rounding, bounds) / width)
         own = [slice(i, j) for i, j in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
         return [
             _tangents(t0[at], t1[at], rates[:, at], shares[:, at]) if few else UpperBound(_concave(*rates[:, at]))
@@ -245,8 +248,7 @@ class Pooled:
         """
         width = 1 / slope
         # Prefix sums are all there is.
-        span = np.maximum(self.ends[1, which] - self.ends[0, which] + width, 0)
-        slack = ON_CURVE + 2 * self._rounding[which] * span / width
+        slack = ON_CURVE + 2 * (self._rounding[which] / width + self._relative[which])
         beyond = target + [[1.0], [-1.0]] * slack
         straight = family_of("linear")
         short = np.empty(which.size)

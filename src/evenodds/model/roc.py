@@ -150,6 +150,8 @@ class Roc:
             vertices = _on_hull(*(np.concatenate(pair) for pair in zip(vertices, new, strict=True)))
             x, y = (np.concatenate([[0.0], z[::-1], [1.0]]) for z in vertices[1:])
             opened = upper - lower > 1
+            if not opened.any():
+                break
             opened[opened] = height(x, y, left[opened]) < top[opened] - 1e-15
             lower, upper, left, top = (z[opened] for z in (lower, upper, left, top))
             cuts = lower[:, None] + (upper - lower)[:, None] * np.arange(1, _CUTS) // _CUTS

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenodds.errors import DataError, OptionError, UnknownGroupError, UnreachableError
+from evenodds.errors import OptionError, UnknownGroupError, UnreachableError
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import Answer, LinearProgram
-from evenodds.model.bounds import SMALL_TABLE
 from evenodds.model.budget import best_under
 from evenodds.model.comparisons import Change
 from evenodds.model.curves import Curve
@@ -27,10 +26,12 @@ from evenodds.model.policy import Policy, check_policy, rates_of
 from evenodds.model.request import Request
 from evenodds.model.scale import Scale
 from evenodds.model.solve import Solved, population_of
+from evenodds.model.traces import some_scores
 from evenodds.values import number_of
 
 __all__ = ["update"]
 
+_MOST = 400  # scores of a group at which odds are looked for, evenly by rank
 _APART = 1e-9  # of the score range
 _MORE = 1.05  # than was seen, the difference may be between the places
 _BENDS = 64  # straight lines in place of each piece that is not straight
@@ -45,7 +46,8 @@ def update(policy: Policy, joint: JointDistribution, *, max_change: float) -> Po
     What the policy promised (its constraint and tolerance, its objective, its slope budget) is asked of the new people,
     of curves of straight lines that differ from those in use by at most `max_change`, for anybody and at any score. The
     certificate's `change` says how little would keep the promise, and whether the people gave a reason to change at
-    all: often the policy in use is as good on them as chance allows.
+    all: often the policy in use is as good on them as chance allows. Where a group has more than 400 scores the curves
+    bend at 400 of them only; rates are those of everybody all the same.
 
     Parameters
     ----------
@@ -108,10 +110,6 @@ def _check_people(policy: Policy, joint: JointDistribution) -> None:
     if any(np.isinf(curve.lipschitz) for curve in policy.group_curves):
         msg = "The policy's odds jump, and odds near a jump jump too. Hint: fit another curve than 'fixed'."
         raise OptionError(msg)
-    scores = sum(member.score_count for member in joint.members)
-    if scores > SMALL_TABLE:
-        msg = f"There are {scores:,} scores, more than the {SMALL_TABLE:,} of an update. Hint: resolution= rounds them."
-        raise DataError(msg)
 
 
 class _Near:
@@ -214,7 +212,7 @@ class _Near:
 
 
 def _nodes(member: Group, curve: Curve, scale: Scale) -> Floats:
-    """The scores at which odds are looked for: those of the people, and those at which the curve in use bends."""
+    """The scores at which odds are looked for: those of the people (some of many), and where the old curve bends."""
     pieces = curve.pieces
     inner = np.isfinite(pieces.lo) & np.isfinite(pieces.hi)
     straight = np.abs(pieces.coefficients[:, 2:]).sum(axis=1) == 0
@@ -222,7 +220,7 @@ def _nodes(member: Group, curve: Curve, scale: Scale) -> Floats:
         np.linspace(a, b, 2 if is_straight else _BENDS + 1)
         for a, b, is_straight in zip(pieces.lo[inner], pieces.hi[inner], straight[inner], strict=True)
     ]
-    every = np.unique(np.concatenate([member.scores, *(scale.upward(at) for at in bends)]))
+    every = np.unique(np.concatenate([some_scores(member, _MOST), *(scale.upward(at) for at in bends)]))
     # No slope can be told between nodes that are nearer to each other.
     apart = np.append(True, np.diff(every) > _APART * (every[-1] - every[0]))
     return np.asarray(every[apart])
@@ -241,6 +239,12 @@ def _off_chord(curve: Curve, nodes: Floats, scale: Scale) -> Floats:
 
 
 def _shares(points: Floats, weights: Floats, nodes: Floats) -> Floats:
-    """The shares of people at the nodes."""
-    held = np.bincount(np.searchsorted(nodes, points, side="right") - 1, weights, minlength=nodes.size)
+    """The shares of people at the nodes; who is between two of them counts for both, as odds on a straight line do."""
+    after = np.clip(np.searchsorted(nodes, points, side="right"), 1, max(nodes.size - 1, 1))
+    before = after - 1
+    gap = np.diff(nodes)[before] if nodes.size > 1 else np.ones(points.size)
+    part = np.clip((points - nodes[before]) / gap, 0.0, 1.0)
+    held = np.bincount(before, weights * (1 - part), minlength=nodes.size)
+    if nodes.size > 1:
+        held = held + np.bincount(after, weights * part, minlength=nodes.size)
     return np.asarray(held / held.sum())
