@@ -198,6 +198,11 @@ def test_small_and_unknown_categories_are_marked_and_counted(people):
     assert "80 people of unknown sex are not counted" in page
     assert "<script" not in page + table._repr_html_()
     assert "under 2 % of the people" in str(table)
+    many = eo.impact_ratios(np.tile([1, 0], 300), np.repeat(np.arange(60), 10))
+    assert {row.impact_ratio for row in many.rows} == {1.0}  # all are small, and one of them is the highest
+    alike = eo.impact_ratios([1, 0, 1], [["a x b", "a", "q"], ["c", "b x c", "r"]])
+    assert [row.people for row in alike.rows if row.by == "column 1 x column 2"] == [1, 1, 1]
+    assert "2 people of unknown group" in str(eo.impact_ratios([1, 0], [None, None]))
     nobody = eo.impact_ratios([0, 0], ["a", "b"])
     assert all(math.isnan(row.impact_ratio) for row in nobody.rows)
     assert "not defined" in str(nobody)
@@ -221,6 +226,9 @@ def test_small_and_unknown_categories_are_marked_and_counted(people):
         (lambda: eo.impact_ratios([0, 1], ["a"]), "different lengths: decision 2, weight 2, group 1"),
         (lambda: eo.impact_ratios([0, 1], ["a", "b"], columns=["x", "y"]), "names 2 columns, and there are 1"),
         (lambda: eo.impact_ratios([0, 1], ["a", "b"], weight=[1, -1]), "weight"),
+        (lambda: eo.impact_ratios([], []), "nobody|group must be a column"),
+        (lambda: eo.impact_ratios([0, 1], {"a": 1}), "group must be a column or several, .* got dict"),
+        (lambda: eo.impact_ratios([0, 1], [["a", "b"], ["c", "d"]], columns=["s", "s"]), "has a name twice"),
     ],
 )
 def test_decisions_that_cannot_be(call, text):

@@ -267,3 +267,16 @@ def test_guarantee_the_bounds_hold_as_often_as_they_say(table, people):
 def test_guarantee_a_tolerance_holds_as_often_as_it_is_sure(table, people):
     tolerance = {3000: 0.25, 10_000: 0.15, 100_000: 0.05}[people]
     assert exceeded(table, people, 1000, lambda _: tolerance, tolerance=tolerance, confidence=0.95) <= 0.075
+
+
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+def test_a_handful_of_people_promise_nothing():
+    score = [0.1, -0.1, 0.4, 1.1, 0.7, 1.2, 0.8, 0.6, -0.4, 0.2, 0.6, 1.0]
+    joint = eo.JointDistribution.from_arrays(score, [0] * 6 + [1] * 6, [0, 0, 0, 1, 1, 1] * 2)
+    with pytest.raises(eo.UnreachableError, match="too few people"):
+        eo.fit(joint, tolerance=0.05, confidence=0.95)
+    # Odds that are all 0 or 1 vary for nobody who is there, and may for the next.
+    apart = eo.JointDistribution.from_arrays([0, 0.1, 1, 1.1] * 2, list("aaaabbbb"), [0, 0, 1, 1] * 2)
+    assert eo.fit(apart).certificate.population_bound() > 0.5
+    with pytest.raises(eo.UnreachableError, match="too few people"):
+        eo.fit(apart, tolerance=0.05, confidence=0.95)

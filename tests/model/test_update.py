@@ -169,6 +169,26 @@ def test_scores_that_speak_against_a_yes_and_a_file(tmp_path):
     assert "Updated: nobody's odds differ by more than 0.04" in str(down)
 
 
+@pytest.mark.parametrize("sentinel", [-999.0, -1e6, -1e9, 1e9])
+def test_a_sentinel_far_away_hides_no_change(sentinel):
+    rng = np.random.default_rng(0)
+
+    def drawn():
+        group, label = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
+        score = rng.normal(label, 1)
+        score[rng.random(400) < 0.05] = sentinel
+        return eo.JointDistribution.from_arrays(score, group, label)
+
+    one, two = drawn(), drawn()
+    policy = eo.fit(one, tolerance=0.02)
+    updated = eo.update(policy, two, max_change=0.3)
+    at = np.linspace(-4, 5, 20_001)
+    for key in policy.groups:
+        assert np.abs(updated.curves[key](at) - policy.curves[key](at)).max() <= 0.3
+    assert updated.certificate.change.most <= 0.3
+    assert updated.certificate.difference <= 0.02 + 1e-9
+
+
 def test_many_scores_are_no_trouble():
     def drawn(seed):
         rng = np.random.default_rng(seed)

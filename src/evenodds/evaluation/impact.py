@@ -12,7 +12,7 @@ import csv
 import html
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import combinations
 from typing import Any
@@ -90,7 +90,7 @@ class ImpactRatios:
         for by, unknown in self.unknown:
             own = [row for row in self.rows if row.by == by]
             lines.append(f"By {by}:")
-            width = max(len(row.category) for row in own)
+            width = max((len(row.category) for row in own), default=0)
             lines += [
                 f"  {row.category.ljust(width)}  {row.people:>10,.10g} people  rate {row.selection_rate:.3f}  "
                 f"ratio {_ratio(row)}{'  (under 2 % of the people)' if row.small else ''}"
@@ -129,6 +129,12 @@ def impact_ratios(
     """
     odds = check_odds(decision_or_odds)
     values, names = _characteristics(group, columns)
+    if odds.size == 0:
+        msg = "There is nobody: the column of decisions is empty."
+        raise DataError(msg)
+    if len(set(names)) < len(names):
+        msg = f"columns={names!r} has a name twice: every characteristic needs one of its own."
+        raise DataError(msg)
     weights = np.ones(odds.size) if weight is None else numbers_of("weight", weight)
     check_amounts("weight", weights)
     lengths = {"decision": odds.size, "weight": weights.size, **dict(zip(names, (v.size for v in values), strict=True))}
@@ -141,11 +147,9 @@ def impact_ratios(
         for which in combinations(range(len(values)), count):
             by = " x ".join(names[i] for i in which)
             gone = np.any([values[i] == "" for i in which], axis=0)
-            keys = np.array(
-                [" x ".join(parts) for parts in zip(*(values[i] for i in which), strict=True)], dtype=object
-            )
             unknown.append((by, float(weights[gone].sum())))
-            rows += _impacts(by, keys[~gone], odds[~gone], weights[~gone])
+            keys = list(zip(*(values[i][~gone].tolist() for i in which), strict=True))
+            rows += _impacts(by, keys, odds[~gone], weights[~gone])
     return ImpactRatios(tuple(rows), float(weights.sum()), tuple(unknown))
 
 
@@ -166,7 +170,10 @@ def _characteristics(group: Any, columns: Sequence[str]) -> tuple[list[NDArray[A
     """The characteristics as text, "" where they are not known, and their names."""
     several = columns_of(group)
     if several is not None:
-        found, names = [column.to_numpy() for column in several], [column.name or "group" for column in several]
+        found, names = [column.to_numpy() for column in several], [str(column.name or "group") for column in several]
+    elif isinstance(group, (str, bytes, Mapping)) or not hasattr(group, "__len__") or not len(group):
+        msg = f"group must be a column or several, with a value for each decision; got {type(group).__name__}."
+        raise DataError(msg)
     else:
         plain = array_of(group) if not isinstance(group, (list, tuple)) or np.ndim(group[0]) == 0 else None
         found = (
@@ -176,7 +183,11 @@ def _characteristics(group: Any, columns: Sequence[str]) -> tuple[list[NDArray[A
     if columns and len(columns) != len(found):
         msg = f"columns={list(columns)!r} names {len(columns)} columns, and there are {len(found)}."
         raise DataError(msg)
-    return [np.array([_category(value) for value in one], dtype=object) for one in found], list(columns) or names
+    if not found:
+        msg = "group has no column."
+        raise DataError(msg)
+    plain_names = [str(name) for name in columns] or names
+    return [np.array([_category(value) for value in one], dtype=object) for one in found], plain_names
 
 
 def _category(value: Any) -> str:
@@ -184,21 +195,26 @@ def _category(value: Any) -> str:
     return "" if text.lower() in UNKNOWN else text
 
 
-def _impacts(by: str, keys: NDArray[Any], odds: NDArray[np.float64], weights: NDArray[np.float64]) -> list[Impact]:
-    categories, codes = np.unique(keys, return_inverse=True)
-    people = np.bincount(codes, weights, minlength=categories.size)
-    selected = np.bincount(codes, weights * odds, minlength=categories.size)
+def _impacts(
+    by: str, keys: Sequence[tuple[str, ...]], odds: NDArray[np.float64], weights: NDArray[np.float64]
+) -> list[Impact]:
+    categories = sorted(set(keys))
+    place = {category: i for i, category in enumerate(categories)}
+    codes = np.array([place[key] for key in keys], dtype=np.intp)
+    people = np.bincount(codes, weights, minlength=len(categories))
+    selected = np.bincount(codes, weights * odds, minlength=len(categories))
     total = float(people.sum())
     small = people < SMALL_SHARE * total
     with np.errstate(invalid="ignore", divide="ignore"):
-        rates = selected / people
-    most = float(np.max(rates[~small], initial=0.0))
+        rates, shares = selected / people, people / total
+    # Where all are small one of them is what the others are compared with.
+    most = float(np.nanmax(rates[~small] if (~small).any() else rates, initial=0.0))
     return [
         Impact(
             by,
-            str(category),
+            " x ".join(category),
             float(people[i]),
-            float(people[i]) / total,
+            float(shares[i]),
             float(selected[i]),
             float(rates[i]),
             float(rates[i]) / most if most > 0 else math.nan,

@@ -33,6 +33,7 @@ GUARANTEES = ("asymptotic", "finite")
 _FARTHEST = 8.5  # standard deviations that count
 _STEPS = 4  # of the integral, within the least deviation
 _LEAST = 1 / 400  # of the largest deviation: smaller ones are taken for that, which errs to the safe side
+_EXACT = 1e-12  # a deviation that is rounding
 _UNKNOWN = 0.25  # the largest variance of odds, where there is one person to tell it from
 WHO = {"fpr": "negatives", "tpr": "positives", "selection_rate": "people"}
 
@@ -137,7 +138,9 @@ class Population:
 
     @property
     def _deviations(self) -> Floats:
-        return np.where(self.exact, 0.0, np.sqrt(self.variances / self.people))
+        # Odds that happen to be all the same may differ for the next person, unless they are for everybody.
+        variances = np.maximum(self.variances, 1 / np.maximum(self.people, 1.0))
+        return np.where(self.exact, 0.0, np.sqrt(variances / self.people))
 
     def _chance(self, tolerance: float, deviations: Floats) -> float:
         """That the population's rates are within a tolerance; negatives and positives are different people."""
@@ -191,12 +194,13 @@ def chance_within(means: Floats, deviations: Floats, width: float) -> float:
     from scipy.special import ndtr  # noqa: PLC0415 heavy
 
     largest = float(deviations.max())
-    if largest == 0:
-        return float(np.ptp(means) <= width)
+    if largest <= _EXACT:
+        return float(np.ptp(means) <= width + _EXACT)
     own = np.maximum(deviations, _LEAST * largest)[:, None]
     at = means[:, None]
-    # The integrand is smooth and vanishes at both ends, so that equal steps are as good as any rule.
-    lo, hi = float((at - _FARTHEST * own).min()), float((at + _FARTHEST * own).max())
+    # The integrand is smooth and vanishes at both ends, so that equal steps are as good as any rule. The least of the
+    # numbers is above none of them.
+    lo, hi = float((at - _FARTHEST * own).min()), float((at + _FARTHEST * own).min())
     z = np.linspace(lo, hi, math.ceil(_STEPS * (hi - lo) / float(own.min())) + 1)
     density = np.exp(-(((z - at) / own) ** 2) / 2) / (own * math.sqrt(2 * math.pi))
     between = ndtr((z + width - at) / own) - ndtr((z - at) / own)

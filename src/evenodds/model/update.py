@@ -8,12 +8,13 @@ promise is the same program with the change as a variable.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
 from evenodds.errors import OptionError, UnknownGroupError, UnreachableError
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.program import Answer, LinearProgram
+from evenodds.geometry.program import Answer, LinearProgram, SolverError
 from evenodds.model.budget import best_under
 from evenodds.model.comparisons import Change
 from evenodds.model.curves import Curve
@@ -32,7 +33,7 @@ from evenodds.values import number_of
 __all__ = ["update"]
 
 _MOST = 400  # scores of a group at which odds are looked for, evenly by rank
-_APART = 1e-9  # of the score range
+_APART = 1e-9  # of the narrowest curve's width
 _MORE = 1.05  # than was seen, the difference may be between the places
 _BENDS = 64  # straight lines in place of each piece that is not straight
 _LOOKS = 16  # places at which such a line is compared with the piece
@@ -74,14 +75,18 @@ def update(policy: Policy, joint: JointDistribution, *, max_change: float) -> Po
     max_change = number_of("max_change", max_change, allowed, low=0, high=1, above=True)
     _check_people(policy, joint)
     near = _Near(policy, joint)
-    least = near.least_change()
+    try:
+        least = near.least_change()
+    except SolverError as reason:
+        msg = f"The least change was not found: {reason} Hint: scores that stand for something else, such as -999, go."
+        raise UnreachableError(msg) from None
     if least > max_change:
         msg = (
             f"No change of odds by up to max_change={max_change:g} keeps the promise on these people: {least:.6g} is "
             f"the least. Hint: max_change={least * 1.02:.3g}, or fit anew."
         )
         raise UnreachableError(msg)
-    curves = near.best(max(max_change - _SPARE, least + _SPARE))
+    curves = near.best(min(max(max_change - _SPARE, least + _SPARE), max_change))
     certificate = policy.certificate
     before = population_of(joint, policy.group_curves, near.request.constraint.rates)
     change = Change(
@@ -129,7 +134,8 @@ class _Near:
         self.people, self._scale = joint.searched
         self.goal = objective_of(self.request.objective, self.people)
         self._old = policy.group_curves
-        nodes = [_nodes(m, c, self._scale) for m, c in zip(self.people.members, self._old, strict=True)]
+        narrow = 1 / self.slope
+        nodes = [_nodes(m, c, self._scale, narrow) for m, c in zip(self.people.members, self._old, strict=True)]
         self._nodes = nodes
         self._odds = [curve(self._scale.own(at)) for curve, at in zip(self._old, nodes, strict=True)]
         self._bent = [_off_chord(c, at, self._scale) for c, at in zip(self._old, nodes, strict=True)]
@@ -166,8 +172,9 @@ class _Near:
         rising = np.maximum.accumulate(np.clip(odds, 0.0, 1.0)) + 0.0  # no -0
         if np.isinf(self.slope):
             return rising
-        line = self.slope * (at - at[0])
-        return np.asarray(np.maximum.accumulate(np.clip(line + np.minimum.accumulate(rising - line), 0.0, 1.0)))
+        steps = (self.slope * np.diff(at)).tolist()
+        gentle = list(accumulate(zip(rising.tolist()[1:], steps, strict=True), _no_further, initial=float(rising[0])))
+        return np.array(gentle)
 
     def largest_change(self, curves: Sequence[Curve]) -> float:
         """How much anybody's odds differ at most, at any score: at the nodes, and by what lines differ from arcs."""
@@ -211,7 +218,13 @@ class _Near:
                     program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
 
 
-def _nodes(member: Group, curve: Curve, scale: Scale) -> Floats:
+def _no_further(before: float, wanted: tuple[float, float]) -> float:
+    """The next odds: as they are wanted, but no more than a step above those before."""
+    odds, step = wanted
+    return min(odds, before + step)
+
+
+def _nodes(member: Group, curve: Curve, scale: Scale, narrow: float) -> Floats:
     """The scores at which odds are looked for: those of the people (some of many), and where the old curve bends."""
     pieces = curve.pieces
     inner = np.isfinite(pieces.lo) & np.isfinite(pieces.hi)
@@ -222,7 +235,8 @@ def _nodes(member: Group, curve: Curve, scale: Scale) -> Floats:
     ]
     every = np.unique(np.concatenate([some_scores(member, _MOST), *(scale.upward(at) for at in bends)]))
     # No slope can be told between nodes that are nearer to each other.
-    apart = np.append(True, np.diff(every) > _APART * (every[-1] - every[0]))
+    least = _APART * min(narrow, every[-1] - every[0]) if narrow > 0 else 0.0
+    apart = np.append(True, np.diff(every) > least)
     return np.asarray(every[apart])
 
 
