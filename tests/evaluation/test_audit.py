@@ -108,7 +108,7 @@ def test_the_verdict_passes_fails_or_stays_open(policy):
     assert few == "undecided"
     assert not few
     assert "it takes about" in few.reasons[0]
-    assert "positives of 'b' (there are" in few.reasons[0]
+    assert "negatives of 'c' (there are" in few.reasons[0]
     assert fresh.passed(tolerance=0.5, constraints="demographic_parity") == "pass"
 
 

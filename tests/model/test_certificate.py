@@ -13,8 +13,6 @@ from oracles import small_population
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
 
-BOUNDS = ("objective_bound", "bound_by", "slope_bounds")
-
 
 def test_who_looks_while_a_bound_is_proven_waits_for_it():
     certificate = eo.fit(small_population(1)).certificate
@@ -26,7 +24,7 @@ def test_who_looks_while_a_bound_is_proven_waits_for_it():
         time.sleep(0.2)
         return {"objective_bound": proven - 1.0, "bound_by": "a test", "slope_bounds": slopes}
 
-    waiting = certificate.with_programs((BOUNDS, slowly))
+    waiting = certificate.with_program(slowly)
     threads = [threading.Thread(target=lambda: seen.append(waiting.objective_bound)) for _ in range(4)]
     threads[0].start()
     assert begun.wait(5)
@@ -48,7 +46,7 @@ def test_a_bound_whose_proof_was_interrupted_is_proven_again():
             raise KeyboardInterrupt
         return {**tight, "bound_by": "the second try"}
 
-    asked = certificate.with_programs((BOUNDS, interrupted))
+    asked = certificate.with_program(interrupted)
     with pytest.raises(KeyboardInterrupt):
         _ = asked.objective_bound
     assert asked.bound_by == "the second try"

@@ -61,6 +61,7 @@ def audit(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import evenodds as eo
     >>> rng = np.random.default_rng(0)
     >>> group, label = rng.integers(0, 2, 8000), rng.integers(0, 2, 8000)

@@ -14,10 +14,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.errors import DataError, UnreachableError
 from evenodds.evaluation.intervals import Estimate, confidence_of, value_for_verdicts
-from evenodds.evaluation.metrics import metrics_of
 from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
 from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles
 from evenodds.geometry.pieces import Floats
@@ -27,7 +27,7 @@ from evenodds.model.fit import fit, fitted_curves
 from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.groups import Group, check_labels
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.policy import Policy
+from evenodds.model.policy import Policy, odds_of
 from evenodds.progress import tracked
 from evenodds.showing import Shown
 from evenodds.values import Frozen, number_of, whole_number_of
@@ -187,10 +187,8 @@ def stability(
     if not fits:
         msg = f"None of {draws} draws could be fitted. Hint: the groups are too small, or the target is at their limit."
         raise DataError(msg)
-    measured = [metrics_of(curves, joint, joint.score_range) for curves in fits]
     rates = constraint_of(policy.certificate.constraints, 0.0).rates
-    everywhere = np.array([one.spread(*rates) for one in measured])
-    shown = np.array([_difference(joint, curves, rates, source) for curves in fits])
+    everywhere, shown, accuracy = np.array([_measured(joint, curves, rates, source) for curves in fits]).T
 
     def around(group: str, name: str) -> Estimate:
         drawn = percentiles(np.array([getattr(curves[group], name) for curves in fits]), confidence)
@@ -205,7 +203,7 @@ def stability(
         Frozen({group: Frozen({name: around(group, name) for name in _PARAMETERS}) for group in policy.groups}),
         _around_mean(shown, confidence),
         _around_mean(everywhere, confidence),
-        percentiles(np.array([one.accuracy for one in measured]), confidence),
+        percentiles(accuracy, confidence),
         Frozen({member.key: _arbitrariness(joint, member, fits) for member in joint.members}),
         Frozen({member.key: member.n_effective / people for member in joint.members}),
         Frozen(_needs(joint, policy)),
@@ -219,16 +217,32 @@ def _around_mean(values: Floats, confidence: float) -> Estimate:
     return Estimate(float(known.mean()) if known.size else math.nan, middle.low, middle.high)
 
 
-def _difference(
+def _measured(
     joint: JointDistribution, curves: Mapping[str, Curve], rates: Sequence[Rate], rng: np.random.Generator
-) -> float:
-    """By how much the groups of as many other people differ; NaN if one of them has nobody of a label."""
-    try:
-        members = tuple(_drawn(member, rng) for member in joint.members)
-    except DataError:
-        return math.nan
-    drawn = JointDistribution(members, joint.orientation, joint.resolution)
-    return metrics_of(curves, drawn, joint.score_range).spread(*rates)
+) -> tuple[float, float, float]:
+    """By how much the groups differ under curves, of everybody and of as many people drawn from them; the accuracy."""
+    everybody, drawn, right = [], [], 0.0
+    for member in joint.members:
+        odds = odds_of(curves[member.key], member)
+        mass = np.concatenate([member.negatives, member.positives])
+        counts = rng.multinomial(max(round(member.n_effective), 1), mass / mass.sum())
+        everybody.append(_rates(member.negatives, member.positives, odds))
+        no, yes = np.split(counts, 2)
+        drawn.append(_rates(no, yes, odds))
+        right += float(member.positives @ odds + member.negatives @ (1 - odds))
+    apart = [max(float(np.ptp([of[rate] for of in every])) for rate in rates) for every in (everybody, drawn)]
+    return apart[0], apart[1], right / joint.total
+
+
+def _rates(negatives: NDArray[Any], positives: NDArray[Any], odds: Floats) -> dict[str, float]:
+    """The rates of people who were counted by score; NaN if there is nobody of a label."""
+    no, yes = float(negatives.sum()), float(positives.sum())
+    false, true = float(negatives @ odds), float(positives @ odds)
+    return {
+        "fpr": false / no if no else math.nan,
+        "tpr": true / yes if yes else math.nan,
+        "selection_rate": (false + true) / (no + yes),
+    }
 
 
 def _arbitrariness(joint: JointDistribution, member: Group, fits: Sequence[Mapping[str, Curve]]) -> Arbitrariness:

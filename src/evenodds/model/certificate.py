@@ -19,18 +19,16 @@ from evenodds.model.roc import Point
 from evenodds.showing import Shown
 from evenodds.values import confidence_of
 
-__all__ = ["Certificate", "Program", "Scored"]
+__all__ = ["Certificate", "Scored"]
 
 T = TypeVar("T")
 Scored = Literal["out of fold", "same rows"]
-Program = tuple[Sequence[str], Callable[[], Mapping[str, Any]]]
-"""Names of fields, and what computes them."""
 _ONE_BY_ONE = RLock()
 _WORTH_TELLING = 0.02  # of the objective: one threshold that gives up more is no way out
 
 
 class _Later(Generic[T]):
-    """A field that may wait: where a program was given for it, that runs when the field is first looked at."""
+    """A field that may wait: where there is a program, that fills in all such fields when one is first looked at."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"_{name}"
@@ -39,13 +37,11 @@ class _Later(Generic[T]):
         if certificate is None:
             raise AttributeError(self._name)  # so that dataclasses see a field without a default
         known = certificate.__dict__
-        if self._name in known.get("_programs", ()):
+        if "_program" in known:
             with _ONE_BY_ONE:  # who comes while it is computed waits for it
-                if self._name in known["_programs"]:
-                    found = known["_programs"][self._name]()
-                    known.update({f"_{name}": value for name, value in found.items()})
-                    for name in found:
-                        known["_programs"].pop(f"_{name}", None)
+                if "_program" in known:
+                    known.update({f"_{name}": value for name, value in known["_program"]().items()})
+                    del known["_program"]
         return cast("T", known[self._name])
 
     def __set__(self, certificate: object, value: T) -> None:
@@ -120,12 +116,12 @@ class Certificate(Shown):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is written down is computed first."""
-        _ = self.bound_by, self.spreads, self.one_threshold
-        return {name: value for name, value in self.__dict__.items() if name != "_programs"}
+        _ = self.bound_by
+        return self.__dict__
 
-    def with_programs(self, *programs: Program) -> Certificate:
-        """The same with programs that compute some fields when one of them is first asked for."""
-        self.__dict__["_programs"] = {f"_{name}": program for names, program in programs for name in names}
+    def with_program(self, program: Callable[[], Mapping[str, Any]]) -> Certificate:
+        """The same with a program that fills in what may wait when it is first asked for."""
+        self.__dict__["_program"] = program
         return self
 
     @property

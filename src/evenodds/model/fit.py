@@ -9,7 +9,7 @@ from typing import Any
 
 from evenodds.errors import EvenoddsWarning, UnreachableError
 from evenodds.model.bounds import POOLED, Bounds
-from evenodds.model.certificate import Certificate, Program, Scored
+from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.comparisons import Change
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost, objective_of
@@ -243,21 +243,22 @@ def _certified(
         change=change,
     )
 
-    def spreads() -> dict[str, Any]:
-        return {"spreads": spreads_of(joint, curves, request.constraint.rates)}
+    def later() -> dict[str, Any]:
+        """What few look at, all of it at once, so that the people can be let go of."""
+        found: dict[str, Any] = {
+            "spreads": spreads_of(joint, curves, request.constraint.rates),
+            "one_threshold": one_threshold_within(joint, asked, objective_of(asked.objective, joint)),
+            "objective_bound": goal.reported(gain_bound),
+            "bound_by": POOLED,
+            "slope_bounds": tuple(slope_bounds),
+        }
+        if bounds.can_be_tightened(gain_bound, slope_bounds):
+            best, found["bound_by"] = bounds.tightest_gain(gain_bound)
+            found["objective_bound"] = goal.reported(best)
+            found["slope_bounds"] = tuple(bounds.tightest_slopes(slope_bounds))
+        return found
 
-    def tighter() -> dict[str, Any]:
-        best, bound_by = bounds.tightest_gain(gain_bound)
-        slopes = tuple(bounds.tightest_slopes(slope_bounds))
-        return {"objective_bound": goal.reported(best), "bound_by": bound_by, "slope_bounds": slopes}
-
-    def already() -> dict[str, Any]:
-        return {"one_threshold": one_threshold_within(joint, asked, objective_of(asked.objective, joint))}
-
-    programs: list[Program] = [(("spreads",), spreads), (("one_threshold",), already)]
-    if bounds.can_be_tightened(gain_bound, slope_bounds):
-        programs.append((("objective_bound", "bound_by", "slope_bounds"), tighter))
-    return certificate.with_programs(*programs)
+    return certificate.with_program(later)
 
 
 def _check_promises(request: Request, certificate: Certificate) -> None:

@@ -124,9 +124,11 @@ class Population:
             low -= 1.0
         _, found = bracketed_root(excess, (high, excess(high)), (low, excess(low)), 1e-9)
         cap = math.exp(found)
+        # Radii and most deviations fall with the root of the number; the least deviation is 1 by it.
+        enough = self.people * (spread / cap) ** 2 if finite else np.maximum(self.variances / cap**2, 1 / cap)
         return sorted(
             (
-                Needed(group, WHO[rate], float(self.people[r, a]), float(self.people[r, a] * (spread[r, a] / cap) ** 2))
+                Needed(group, WHO[rate], float(self.people[r, a]), float(enough[r, a]))
                 for r, rate in enumerate(self.rates)
                 for a, group in enumerate(self.groups)
                 if spread[r, a] > cap * (1 + 1e-9)

@@ -13,9 +13,9 @@ from evenodds.errors import OptionError
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.auditing import audit
 from evenodds.evaluation.impact import impact_ratios
-from evenodds.fronts.cli import options
 from evenodds.fronts.cli.columns import labels, numbers, rows_from, texts
 from evenodds.fronts.cli.files import Source
+from evenodds.fronts.cli.options import check_roles, groups_of, joint_of
 from evenodds.fronts.cli.outputs import check_outputs, placed
 from evenodds.model.columns import labels_of
 from evenodds.model.policy import Policy
@@ -51,7 +51,7 @@ def audited(given: dict[str, Any], policy: str | None, data: str) -> Audit:
     """The audit that was asked for."""
     _need(given, "label")
     wanted = {name: given[name] for name in ("confidence", "tolerance")}
-    columns = options.groups_of(given["group"]) if "," in given["group"] else []
+    columns = groups_of(given["group"]) if "," in given["group"] else []
     if given["decision"] is not None:
         for name in ("score", "before", "reference"):
             if given[name] is not None:
@@ -64,10 +64,10 @@ def audited(given: dict[str, Any], policy: str | None, data: str) -> Audit:
     _need(given, "score")
     read = Policy.load(policy) if policy is not None else float(given["threshold"])
     orientation = read.orientation if isinstance(read, Policy) else given["orientation"]
-    joint = options.joint_of({**given, "data": data}, orientation=orientation, one_sided="keep")
+    joint = joint_of({**given, "data": data}, orientation=orientation, one_sided="keep")
     reference = given["reference"]
     if reference is not None:
-        reference = options.joint_of({**given, "data": reference}, orientation=orientation, one_sided="keep")
+        reference = joint_of({**given, "data": reference}, orientation=orientation, one_sided="keep")
     measured = audit(
         read, joint, confidence=given["confidence"], before=given["before"], reference=reference, columns=columns
     )
@@ -89,7 +89,7 @@ def impact_written(given: dict[str, Any], data: str) -> None:
             found["decision_or_odds"],
             found["group"],
             weight=found["weight"],
-            columns=options.groups_of(given["group"]),
+            columns=groups_of(given["group"]),
         )
     text = table.csv() if kind == ".csv" else table.html()
     if not output:
@@ -103,9 +103,9 @@ def impact_written(given: dict[str, Any], data: str) -> None:
 def _columns(given: Mapping[str, Any], data: str, label: str | None) -> tuple[dict[str, Any], str]:
     """Decisions, groups, labels and weights of a file."""
     source = Source.of(data, given["file_format"], given["delimiter"])
-    groups, weight, decision = options.groups_of(given["group"]), given["weight"], given["decision"]
+    groups, weight, decision = groups_of(given["group"]), given["weight"], given["decision"]
     roles = {"--decision": [decision], "--group": groups, "--weight": [weight] if weight else []}
-    options.check_roles(roles | {"--label": [label] if label else []})
+    check_roles(roles | {"--label": [label] if label else []})
     table = source.table([decision, *groups, *([label] if label else []), *([weight] if weight else [])])
     found: dict[str, Any] = {
         "decision_or_odds": numbers(table, decision, where=source.name).to_numpy(),
