@@ -18,6 +18,7 @@ from evenodds.model.roc import Point
 __all__ = ["certificate_of", "number", "record_of", "written_number"]
 
 _ROUNDING = 1e-9  # by which a recomputed rate may be beyond 0 or 1
+_FEWEST = 1e-200  # a rate is the mean of somebody, however little they weigh
 _FINITE = (-math.inf, math.inf, False)
 _RANGES = {
     # from, to, whether infinite is allowed
@@ -114,7 +115,7 @@ def _people(figures: Any) -> tuple[float, float, float, float]:
 
 def _spread(figures: Any) -> tuple[float, float]:
     people, variance = figures
-    return number("spreads", people, 0.0, infinite=False), number("spreads", variance, 0.0, 1.0)
+    return number("spreads", people, _FEWEST, infinite=False), number("spreads", variance, 0.0, 1.0)
 
 
 def _change(figures: Mapping[str, Any]) -> Change:
