@@ -13,7 +13,7 @@ from typing import Any
 
 from evenodds.frames import frame_of_rows
 
-__all__ = ["Shown", "cell_text", "text_table"]
+__all__ = ["Shown", "aligned", "cell_text", "text_table"]
 
 _MANY = 1000  # from there on nobody reads what is behind the point
 _PICTURES = "evenodds.pictures.shown"
@@ -47,15 +47,14 @@ def text_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
       linear  0.125
     """
     cells = [list(names), *([cell_text(value) for value in row] for row in rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(names))]
-    left = [all(isinstance(row[i], str) for row in rows) for i in range(len(names))]
-    return "\n".join(
-        "  "
-        + "  ".join(
-            c.ljust(w) if to_left else c.rjust(w) for c, w, to_left in zip(row, widths, left, strict=True)
-        ).rstrip()
-        for row in cells
-    )
+    return "\n".join(aligned(cells, [all(isinstance(row[i], str) for row in rows) for i in range(len(names))]))
+
+
+def aligned(cells: Sequence[Sequence[str]], left: Sequence[bool]) -> list[str]:
+    """Lines of cells below each other, columns to the left or to the right."""
+    widths = [max(len(row[i]) for row in cells) for i in range(len(left))]
+    lines = ([c.ljust(w) if to else c.rjust(w) for c, w, to in zip(row, widths, left, strict=True)] for row in cells)
+    return [f"  {'  '.join(line)}".rstrip() for line in lines]
 
 
 def cell_text(value: Any) -> str:

@@ -42,7 +42,7 @@ from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.keys import GroupLike
-from evenodds.showing import Shown
+from evenodds.showing import Shown, aligned
 from evenodds.values import Frozen, number_of
 
 __all__ = ["BETWEEN", "Audit", "column_names", "measured", "warn_of_open_ends"]
@@ -121,13 +121,13 @@ class Audit(Shown, BetweenGroups[Estimate]):
         (0.6666666666666666, 1.0)
         """
         odds = check_odds(decision_or_odds)
-        several = None if columns else columns_of(group)
-        columns = columns or [str(one.name) for one in several or () if len(several or ()) > 1]
+        constraint_of(constraints, 0.0)
+        named = columns_of(group) or []
+        columns = columns or ([str(one.name) for one in named] if len(named) > 1 else [])
         joint = JointDistribution.from_arrays(odds, group, label, weight=weight, one_sided="keep")
         members = (*joint.members, *joint.one_sided)
         same = Curve("linear", 0.0, 1.0, 0.5)  # odds are what they are
         made = measured({m.key: same for m in members}, members, (0.0, 1.0), confidence_of(confidence), constraints)
-        constraint_of(constraints, 0.0)
         by_group = tuple(replace(g, lipschitz=math.nan) for g in sorted(made.by_group, key=lambda one: one.group))
         made = replace(made, by_group=by_group, individual_odds=None, columns=column_names(by_group, columns))
         warn_of_open_ends(made)
@@ -300,10 +300,7 @@ class Audit(Shown, BetweenGroups[Estimate]):
             )
             for g in self.by_group[:_MANY]
         ]
-        widths = [max(len(row[i]) for row in ([*head], *table)) for i in range(len(head))]
-        for row in ([*head], *table):
-            cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-            lines.append("  " + "  ".join(cells))
+        lines += aligned([head, *table], [True, *[False] * (len(head) - 1)])
         if len(self.by_group) > _MANY:
             lines.append(f"  ... and {len(self.by_group) - _MANY} groups more")
         lines.append("Between groups, all pairs at once:")

@@ -130,7 +130,7 @@ def _named(policies: object) -> Mapping[str, Policy]:
 
 
 def _threshold(joint: JointDistribution, at: float) -> Curve:
-    return Curve("fixed", at, at, 0.0).on(joint.scale)
+    return Curve.threshold(at).on(joint.scale)
 
 
 def best_threshold(members: Sequence[Group], gains: Sequence[Floats]) -> float:

@@ -34,7 +34,7 @@ def curves_of(decider: object, groups: Sequence[str], orientation: Orientation, 
         raise OptionError(msg)
     else:
         thresholds = dict.fromkeys(groups, number_of(name, decider, _ALLOWED))
-    return {group: Curve("fixed", at, at, 0.0, orientation=orientation) for group, at in thresholds.items()}
+    return {group: Curve.threshold(at, orientation=orientation) for group, at in thresholds.items()}
 
 
 def curves_before(

@@ -73,22 +73,21 @@ class ImpactRatios:
 
     def html(self) -> str:
         """The same as a page of its own, without a script."""
-        parts = [
-            _table(by, [row for row in self.rows if row.by == by], dict(self.unknown)[by]) for by, _ in self.unknown
-        ]
-        return _PAGE.format(people=f"{self.people:,.10g}", tables="\n".join(parts))
+        return _PAGE.format(people=f"{self.people:,.10g}", tables=self._repr_html_())
 
     def _repr_html_(self) -> str:
-        return "\n".join(
-            _table(by, [row for row in self.rows if row.by == by], unknown) for by, unknown in self.unknown
-        )
+        return "\n".join(_table(by, self._of(by), unknown) for by, unknown in self.unknown)
+
+    def _of(self, by: str) -> list[Impact]:
+        """The categories of one characteristic, or intersection."""
+        return [row for row in self.rows if row.by == by]
 
     def __str__(self) -> str:
         lines = [
             f"Impact ratios of {self.people:,.10g} people: selection rates divided by that of the most often selected."
         ]
         for by, unknown in self.unknown:
-            own = [row for row in self.rows if row.by == by]
+            own = self._of(by)
             lines.append(f"By {by}:")
             width = max((len(row.category) for row in own), default=0)
             lines += [

@@ -97,6 +97,11 @@ class Sample:
             return None
         return self.given**2 if self._squares is None else self._squares
 
+    @property
+    def square_sums(self) -> Floats:
+        """The same for every sample: individuals who count once each have squares of 1."""
+        return self.weights if self.squares is None else self.squares
+
     @cached_property
     def n_effective(self) -> float:
         """Kish's number of equally weighted individuals who would tell as much."""

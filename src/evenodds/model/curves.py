@@ -106,6 +106,15 @@ class Curve:
         return cls("optimal", x[0], x[-1], mean_between(x, y), nodes=nodes, orientation=orientation)
 
     @classmethod
+    def threshold(cls, score: float, *, orientation: Orientation = "positive") -> Curve:
+        """A single threshold: a yes from this score on, which belongs to it.
+
+        >>> Curve.threshold(3.0)([2.9, 3.0])
+        array([0., 1.])
+        """
+        return cls("fixed", score, score, 0.0, orientation=orientation)
+
+    @classmethod
     def mixed(cls, parts: Sequence[tuple[float, Curve]]) -> Curve:
         """The sum of two curves of one family, each times its share; the shares sum to 1.
 

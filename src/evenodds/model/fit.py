@@ -12,7 +12,7 @@ from evenodds.model.bounds import POOLED, Bounds
 from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.comparisons import Change
 from evenodds.model.curves import Curve
-from evenodds.model.goals import Cost, objective_of
+from evenodds.model.goals import Cost
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.one_threshold import one_threshold_within
@@ -247,7 +247,7 @@ def _certified(
         """What few look at, all of it at once, so that the people can be let go of."""
         found: dict[str, Any] = {
             "spreads": spreads_of(joint, curves, request.constraint.rates),
-            "one_threshold": one_threshold_within(joint, asked, objective_of(asked.objective, joint)),
+            "one_threshold": one_threshold_within(joint, asked, goal),
             "objective_bound": goal.reported(gain_bound),
             "bound_by": POOLED,
             "slope_bounds": tuple(slope_bounds),

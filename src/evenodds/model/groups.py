@@ -235,7 +235,7 @@ def _joined(one: Sample, other: Sample) -> Sample:
     weights = np.concatenate([one.weights, other.weights])
     squares = None
     if not (one.counted and other.counted):
-        squares = np.concatenate([side.weights if side.squares is None else side.squares for side in (one, other)])
+        squares = np.concatenate([one.square_sums, other.square_sums])
     return _merged(points, weights, squares, np.argsort(points, kind="stable"))
 
 

@@ -32,9 +32,8 @@ _LONGER = 1.1
 _STEEPEST = 1e300  # beyond it a step is no number
 _TOGETHER = 8  # slopes that are looked at together
 _CLOSE = 3  # times that the last step is cut into so many
-_GENTLER = np.array(
-    [1 + 1e-6, 1.2, 1.5, 2.0]
-)  # times that curves are gentler which fall short of a point on the border
+# How many times gentler the curves are that must fall short of a point on the border.
+_GENTLER = np.array([1 + 1e-6, 1.2, 1.5, 2.0])
 _HELD = 1e-13  # rates are no better known
 _PROGRAM = 1e-9  # nor are points that a linear program chose
 _TINY = 1e-300

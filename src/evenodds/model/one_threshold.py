@@ -39,8 +39,7 @@ def one_threshold_within(joint: JointDistribution, request: Request, goal: Objec
     within = np.flatnonzero((differences <= constraint.tolerance) & (gains > trivial))
     for i in within[np.argsort(-gains[within], kind="stable")][:_JUDGED].tolist():
         own = joint.scale.own(float(scores[i]))
-        curve = Curve("fixed", own, own, 0.0, orientation=joint.orientation)
-        curves = [curve] * len(joint.members)
+        curves = [Curve.threshold(own, orientation=joint.orientation)] * len(joint.members)
         if assurance is not None and not population_of(joint, curves, constraint.rates).is_within(
             constraint.tolerance, assurance.confidence, assurance.guarantee
         ):

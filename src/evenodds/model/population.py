@@ -225,7 +225,7 @@ def spread_of(rate: Rate, curve: Curve, group: Group) -> Spread:
     variance = float(weights @ off) / total
     people = total
     if not all(side.counted for side in sides):
-        squares = np.concatenate([side.weights if side.squares is None else side.squares for side in sides]) / total**2
+        squares = np.concatenate([side.square_sums for side in sides]) / total**2
         people = 1 / float(squares.sum())
         if variance > 0:
             people = min(people, variance / float(squares @ off))

@@ -88,8 +88,8 @@ class Traces:
         And those whose middle is at one of some places.
         """
         room = _room(scores, widths[:, None])
-        begin, end = np.broadcast_to(scores, room.shape), np.broadcast_to(scores, room.shape)
-        starts, stops = [begin, scores - room], [scores + room, end]
+        held = np.broadcast_to(scores, room.shape)
+        starts, stops = [held, scores - room], [scores + room, held]
         if middles is not None:
             half = _room(middles, widths[:, None]) / 2
             starts, stops = [*starts, middles - half], [*stops, middles + half]

@@ -46,8 +46,8 @@ def _(result: Frontier) -> Figure:
 
 @figure_of.register
 def _(result: Certificate) -> Figure:
-    slopes = [(group, s, b) for group, s, b in zip(result.groups, result.slopes, result.slope_bounds, strict=True)]
-    rows = [(group, s, b, s) for group, s, b in slopes if np.isfinite(s)]
+    slopes = zip(result.groups, result.slopes, result.slope_bounds, strict=True)
+    rows = [(group, slope, bound, slope) for group, slope, bound in slopes if np.isfinite(slope)]
     return _intervals("Largest slopes, from what no rising curve can fall below", "largest slope", rows, result.groups)
 
 
