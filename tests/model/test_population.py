@@ -280,3 +280,14 @@ def test_a_handful_of_people_promise_nothing():
     assert eo.fit(apart).certificate.population_bound() > 0.5
     with pytest.raises(eo.UnreachableError, match="too few people"):
         eo.fit(apart, tolerance=0.05, confidence=0.95)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_bound_does_not_contradict_a_promise_that_was_kept(table):
+    made, slope = TABLES[table]
+    certificate = eo.fit(made(), max_slope=slope, tolerance=0.12, confidence=0.95).certificate
+    assert certificate.difference > 0.01
+    assert certificate.population_bound() <= 0.12 + 1e-9
+    # Rates that differ already leave less to chance than equal ones: less than the two added up, and never nothing.
+    population = certificate.population
+    assert certificate.difference < certificate.population_bound() < certificate.difference + population.margin(0.95)

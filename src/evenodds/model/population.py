@@ -91,7 +91,20 @@ class Population:
     def bound(self, confidence: float, guarantee: Guarantee) -> float:
         """What the population's largest difference does not exceed, with this confidence."""
         one_of("guarantee", guarantee, GUARANTEES)
-        return min(self.difference + (self.margin if guarantee == "asymptotic" else self._radius)(confidence), 1.0)
+        if guarantee == "finite":
+            return min(self.difference + self._radius(confidence), 1.0)
+        deviations = self._deviations
+        least = self.difference
+
+        def excess(width: float) -> float:
+            return confidence - self._chance(width, deviations)
+
+        # Chance alone adds no more than the margin, and less where rates differ already: seldom the same pair's both.
+        most = least + self.margin(confidence)
+        if excess(least) <= 0 or excess(most) >= 0:
+            return min(most, 1.0)
+        _, width = bracketed_root(excess, (least, excess(least)), (most, excess(most)), 1e-12)
+        return min(width, 1.0)
 
     def is_within(self, tolerance: float, confidence: float, guarantee: Guarantee) -> bool:
         """Whether the population's groups are within a tolerance of each other, with this confidence."""
