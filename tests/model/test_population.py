@@ -234,14 +234,19 @@ def drawn(joint, people, rng):
 
 
 def exceeded(table, people, samples, promised, **options):
-    """In what share of samples the population differs by more than was promised."""
+    """In what share of samples the population differs by more than was promised; a refusal promises nothing."""
     made, slope = TABLES[table]
     joint, rng = made(), np.random.default_rng(people)
-    over = 0
+    over = refused = 0
     for _ in range(samples):
-        policy = eo.fit(drawn(joint, people, rng), max_slope=slope, **options)
+        try:
+            policy = eo.fit(drawn(joint, people, rng), max_slope=slope, **options)
+        except eo.UnreachableError:
+            refused += 1
+            continue
         over += eo.metrics(policy, joint).equalized_odds_difference > promised(policy.certificate) + 1e-12
-    return over / samples
+    assert refused <= 0.05 * samples
+    return over / (samples - refused)
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -109,7 +109,8 @@ def least_slope(
     ends = narrowest, (hi - lo) / _FLAT
     excess = _Excess(joint, family, objective, constraint, best, loss, inside)
     width, rate = (hi - lo) / _START, 0.0
-    near = _near(joint, family, objective, constraint, loss) if constraint.takes_a_program and inside is None else None
+    begin = constraint.takes_a_program and constraint.tolerance > 0 and inside is None
+    near = _near(joint, family, objective, constraint, loss) if begin else None
     if near is not None:
         width = excess.width_of(near.slope)
     elif excess.has_rough:

@@ -78,13 +78,17 @@ class Certificate(Shown):
     """The best that rising curves of any kind do without a slope budget."""
     smaller_is_better: bool
     bound_by: _Later[str] = _Later()
-    """How the bounds were proven: "linear program" or "pooled ROC"."""
+    """How the bounds were proven: "linear program", "pooled ROC", or "exhaustive search" of all that was allowed."""
     resolution: float = 0.0
     """What the scores were rounded to before fitting; 0 where they were not."""
+    curve: str | None = None
+    """The family that was asked for; None where that was not recorded."""
     criterion: str | None = None
     """Which of the curves through a point was wanted; None where that was not recorded."""
     max_loss: float | None = None
     """How much of the objective might go for gentleness; None where the slope budget was not found that way."""
+    selection_rate: float | None = None
+    """The share of yeses over everybody that was asked for; None where any was allowed."""
     costs: tuple[float, float] | None = None
     """What a wrong yes and a wrong no cost, the dearer one 1, where the objective is a cost."""
     keep_individual_odds: bool = False
@@ -175,6 +179,13 @@ class Certificate(Shown):
         return float(max(np.ptp(rate) for rate in self.rates.values()))
 
     @property
+    def selected(self) -> float:
+        """The share of yeses over everybody, recomputed."""
+        counts = np.array([figures[:2] for figures in self.people])
+        rates = np.array([[point.fpr, point.tpr] for point in self.reached])
+        return float((counts * rates).sum() / counts.sum())
+
+    @property
     def population(self) -> Population:
         """What the people of the fit say of the population that they are a sample of."""
         if not self.spreads:
@@ -253,14 +264,15 @@ class Certificate(Shown):
     def __str__(self) -> str:
         within = f" to within {self.tolerance:g}" if self.tolerance else ""
         where = f", fpr {self.target.fpr:.6f} and tpr {self.target.tpr:.6f}" if self.target else ""
+        places = f", and a yes for {self.selection_rate:g} of everybody" if self.selection_rate is not None else ""
         lines = [
-            f"Asked: {self.shared} in every group{within}{where}.",
+            f"Asked: {self.shared} in every group{within}{where}{places}.",
             f"Proven on the fitting data: every group meets its point to {self.residual:.1e} (recomputed).",
         ]
         better = "below" if self.smaller_is_better else "above"
         budget = "" if np.isinf(self.max_slope) else f" with slopes of at most {self.max_slope:.6g}"
         lines.append(
-            f"Proven: {self.objective_name} {self.objective:.6f}; no rising curves{budget} get {better} "
+            f"Proven: {self.objective_name} {self.objective:.6f}; no {self.rivals}{budget} get {better} "
             f"{self.objective_bound:.6f} ({self.bound_by}), so at most {self.gap:.2g} is missed."
         )
         lines.append(
@@ -286,6 +298,11 @@ class Certificate(Shown):
                 f"than half of that times the slope: {off}. All else is about the rounded scores."
             )
         return "\n".join([*lines, *self._of_new_people])
+
+    @property
+    def rivals(self) -> str:
+        """Those that the policy is proven best among."""
+        return "thresholds within the tolerance" if self.curve == "threshold" else "rising curves"
 
     @property
     def already(self) -> str:

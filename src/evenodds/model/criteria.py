@@ -105,7 +105,7 @@ def check_criterion(criterion: str, family: Family) -> None:
             "Allowed with it: curve='cubic', 'quartic', or 'quadratic' (at p = 1/2)."
         )
         raise OptionError(msg)
-    if criterion != "gentlest" and not family.has_path and family.is_continuous:
+    if criterion != "gentlest" and not family.has_path and (family.is_continuous or family.is_hard):
         msg = f"criterion={criterion!r} chooses along a path, and {family.with_article} has none. Allowed: 'gentlest'."
         raise OptionError(msg)
 

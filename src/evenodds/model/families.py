@@ -38,7 +38,7 @@ from evenodds.geometry.pieces import Floats, Pieces
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.geometry.samples import Sample
 
-__all__ = ["CONTINUOUS", "FAMILIES", "PUBLISHED", "Family", "family_of", "where_unit_odds_are"]
+__all__ = ["CHOICES", "CONTINUOUS", "FAMILIES", "PUBLISHED", "Family", "choice_of", "family_of", "where_unit_odds_are"]
 
 P_MIN, P_MAX = 0.05, 0.95
 """Beyond these p the thresholds of some families run off to infinity."""
@@ -60,6 +60,8 @@ class Family(ABC):
     p_limits: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """The p for which the family is monotone; beyond them its odds would fall somewhere."""
     why_limits: ClassVar[str] = ""
+    is_hard: ClassVar[bool] = False
+    """Whether nobody is decided by chance: one threshold a group."""
 
     @property
     def with_article(self) -> str:
@@ -269,6 +271,17 @@ class _Fixed(Family):
 
 
 @dataclass(frozen=True)
+class _Threshold(_Fixed):
+    """Fixed randomisation without any: a yes from one score on."""
+
+    is_hard: ClassVar[bool] = True
+
+    @property
+    def with_article(self) -> str:
+        return "a threshold"
+
+
+@dataclass(frozen=True)
 class _Optimal(Family):
     """Straight lines through nodes: the best of all rising odds."""
 
@@ -323,6 +336,9 @@ _ALL: Mapping[str, Family] = MappingProxyType(
 FAMILIES = tuple(_ALL)
 PUBLISHED = tuple(name for name, family in _ALL.items() if family.has_path or not family.is_continuous)
 """The families of the paper."""
+_THRESHOLD = _Threshold("threshold")
+CHOICES = (*FAMILIES, _THRESHOLD.name)
+"""What may be asked for: a family, or thresholds alone, whose curves are fixed ones with nobody between t0 and t1."""
 CONTINUOUS = tuple(name for name, family in _ALL.items() if family.has_path)
 """Those of them whose odds do not jump."""
 
@@ -334,6 +350,15 @@ def family_of(name: object, option: str = "curve") -> Family:
     (True, array([0.5]))
     """
     return _ALL[one_of(option, name, FAMILIES)]
+
+
+def choice_of(name: object) -> Family:
+    """What was asked for with curve=.
+
+    >>> choice_of("threshold").is_hard, choice_of("fixed").is_hard
+    (True, False)
+    """
+    return _THRESHOLD if one_of("curve", name, CHOICES) == _THRESHOLD.name else family_of(name)
 
 
 def where_unit_odds_are(family: Family, odds: float, p: Floats, *, within: float = 0.0) -> Floats:

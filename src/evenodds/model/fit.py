@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from evenodds.errors import EvenoddsWarning, UnreachableError
-from evenodds.model.bounds import POOLED, Bounds
+from evenodds.model.bounds import POOLED, SEARCH, Bounds
 from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.comparisons import Change
 from evenodds.model.curves import Curve
@@ -20,6 +22,7 @@ from evenodds.model.policy import Policy, rates_of
 from evenodds.model.population import Guarantee, Population
 from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
 from evenodds.model.solve import MATERIAL, Solved, population_of, solved_within, spreads_of
+from evenodds.model.thresholds import about_constants
 
 __all__ = ["SMALL_GROUP", "finished", "fit", "fit_scored", "fitted_curves", "weaknesses"]
 
@@ -41,6 +44,7 @@ def fit(
     max_slope: float | None = None,
     max_loss: float | None = None,
     target: TargetLike | None = None,
+    selection_rate: float | None = None,
     keep_individual_odds: bool = False,
     confidence: float | None = None,
     guarantee: Guarantee = "asymptotic",
@@ -62,7 +66,8 @@ def fit(
     tolerance : float
         The largest difference between any two groups in each constrained rate.
     curve : str
-        The family: "fixed", "linear", "quadratic", "cubic", "quartic", or "optimal", the linear program's own.
+        The family: "fixed", "linear", "quadratic", "cubic", "quartic", "optimal", the best of all rising curves, or
+        "threshold": one for each group, the best within the tolerance, so that nobody is decided by chance.
     criterion : str
         Which of the curves through a group's point to take: "gentlest", "even_slopes", "smoothest", "robust",
         "fewest_randomized" or "even_randomized".
@@ -75,6 +80,8 @@ def fit(
     target : (fpr, tpr) or "baseline", optional
         An explicit point for equalised odds; "baseline" is the paper's rule, the best single threshold of the group
         whose best single threshold lies farthest from (0, 1). No budget applies then, unless max_slope is given.
+    selection_rate : float, optional
+        The share of yeses over everybody, under whatever constraint: k / n where there are k places for n people.
     keep_individual_odds : bool
         Keep every threshold inside the score range, so that every group's odds run from 0 to 1.
     confidence : float, optional
@@ -109,6 +116,7 @@ def fit(
         max_slope=max_slope,
         max_loss=max_loss,
         target=target,
+        selection_rate=selection_rate,
         keep_individual_odds=keep_individual_odds,
         confidence=confidence,
         guarantee=guarantee,
@@ -135,6 +143,9 @@ def finished(
 ) -> Policy:
     """The policy of curves that were found, with its certificate, and with warnings where it is in doubt."""
     _warn_of_weak_groups(joint)
+    if solved.request.family.is_hard and not any(map(np.isinf, (curve.lipschitz for curve in solved.curves))):
+        text = about_constants(solved.people, solved.goal, solved.request.constraint, solved.goal.gain(solved.points))
+        warnings.warn(text, EvenoddsWarning, stacklevel=4)
     certificate = _certified(joint, solved, request, scored, change)
     _check_promises(solved.request, certificate)
     return Policy(joint.groups, solved.curves, joint.score_range, joint.orientation, certificate)
@@ -209,6 +220,9 @@ def _certified(
     slopes = tuple(c.lipschitz for c in curves)
     bounds = Bounds(solved.people, goal, request.constraint, slope, points, reached, slopes, solved.unlimited)
     gain_bound, slope_bounds = bounds.pooled()
+    bound_by = POOLED
+    if solved.proven is not None:
+        gain_bound, bound_by = max(solved.proven, bounds.gain), SEARCH
     certificate = Certificate(
         constraints=request.constraint.name,
         tolerance=asked.constraint.tolerance,
@@ -224,10 +238,12 @@ def _certified(
         objective_bound=goal.reported(gain_bound),
         unlimited=goal.reported(solved.unlimited),
         smaller_is_better=goal.smaller_is_better,
-        bound_by=POOLED,
+        bound_by=bound_by,
         resolution=joint.resolution,
         people=tuple(map(joint.figures_of, joint.members)),
+        curve=request.family.name,
         criterion=request.criterion,
+        selection_rate=request.constraint.selection_rate,
         max_loss=request.budget.loss if isinstance(request.budget, LossBudget) else None,
         costs=request.objective.scaled if isinstance(request.objective, Cost) else None,
         keep_individual_odds=request.keep_individual_odds,
@@ -249,12 +265,13 @@ def _certified(
             "spreads": spreads_of(joint, curves, request.constraint.rates),
             "one_threshold": one_threshold_within(joint, asked, goal),
             "objective_bound": goal.reported(gain_bound),
-            "bound_by": POOLED,
+            "bound_by": bound_by,
             "slope_bounds": tuple(slope_bounds),
         }
         if bounds.can_be_tightened(gain_bound, slope_bounds):
-            best, found["bound_by"] = bounds.tightest_gain(gain_bound)
-            found["objective_bound"] = goal.reported(best)
+            if solved.proven is None:
+                best, found["bound_by"] = bounds.tightest_gain(gain_bound)
+                found["objective_bound"] = goal.reported(best)
             found["slope_bounds"] = tuple(bounds.tightest_slopes(slope_bounds))
         return found
 
@@ -275,6 +292,9 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
             f"rates differ by {certificate.difference:.6g} between groups, more than "
             f"tolerance={request.constraint.tolerance:g}"
         )
+    asked = certificate.selection_rate
+    if asked is not None and abs(certificate.selected - asked) > _BROKEN:
+        broken.append(f"a yes for {certificate.selected:.6g} of everybody, and not for selection_rate={asked:g}")
     if broken:
         msg = f"Not kept: {'; '.join(broken)}. The reason: {why}. {hint}"
         raise UnreachableError(msg)

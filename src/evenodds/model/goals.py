@@ -82,6 +82,8 @@ class Constraint:
     name: str
     rates: tuple[Rate, ...]
     tolerance: float
+    selection_rate: float | None = None
+    """The share of yeses over everybody, where that is asked for too."""
 
     @property
     def one_point(self) -> bool:
@@ -90,8 +92,8 @@ class Constraint:
 
     @property
     def takes_a_program(self) -> bool:
-        """Whether the best points are those of a linear program: two rates within a tolerance."""
-        return len(self.rates) > 1 and not self.one_point
+        """Whether the best points are those of a linear program: two conditions on points that may differ."""
+        return not self.one_point and (len(self.rates) > 1 or self.selection_rate is not None)
 
 
 def coefficients(joint: JointDistribution, rate: Rate) -> Floats:
@@ -101,11 +103,11 @@ def coefficients(joint: JointDistribution, rate: Rate) -> Floats:
     return np.tile([1.0, 0.0] if rate == "fpr" else [0.0, 1.0], (len(joint.members), 1))
 
 
-def constraint_of(name: object, tolerance: float) -> Constraint:
+def constraint_of(name: object, tolerance: float, selection_rate: float | None = None) -> Constraint:
     """The constraint by its name; aliases are resolved."""
     known = one_of("constraints", name, CONSTRAINTS)
     name = _ALIASES.get(known, known)
-    return Constraint(name, _RATES[name], tolerance)
+    return Constraint(name, _RATES[name], tolerance, selection_rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,8 @@ class Objective:
     constant: float
     by_rate: Floats
     """Rows (by FPR, by TPR), one for each group."""
+    shares: Floats
+    """Each group's negatives and positives as shares of everybody: times the rates, the share of yeses."""
     smaller_is_better: bool = False
     is_distance: bool = False
 
@@ -165,13 +169,15 @@ def objective_of(objective: str | Cost, joint: JointDistribution) -> Objective:
     negatives = np.array([member.negative_total for member in joint.members])
     positives = np.array([member.positive_total for member in joint.members])
     everybody = joint.total
+    shares = np.column_stack([negatives, positives]) / everybody
     if isinstance(objective, Cost):
         wrong_yes, wrong_no = objective.scaled
         by_rate = np.column_stack([-wrong_yes * negatives, wrong_no * positives]) / everybody
-        return Objective("cost", -wrong_no * float(positives.sum()) / everybody, by_rate, smaller_is_better=True)
+        constant = -wrong_no * float(positives.sum()) / everybody
+        return Objective("cost", constant, by_rate, shares, smaller_is_better=True)
     zero = np.zeros(len(joint.members))
     if objective == "closest_to_perfect":
-        return Objective(objective, 0.0, np.column_stack([zero, zero]), smaller_is_better=True, is_distance=True)
+        return Objective(objective, 0.0, 0 * shares, shares, smaller_is_better=True, is_distance=True)
     false_share, true_share = negatives / negatives.sum(), positives / positives.sum()
     constant, by_fpr, by_tpr = {
         "accuracy_score": (float(negatives.sum()) / everybody, -negatives / everybody, positives / everybody),
@@ -180,4 +186,4 @@ def objective_of(objective: str | Cost, joint: JointDistribution) -> Objective:
         "true_positive_rate": (0.0, zero, true_share),
         "true_negative_rate": (1.0, -false_share, zero),
     }[objective]
-    return Objective(objective, constant, np.column_stack([by_fpr, by_tpr]))
+    return Objective(objective, constant, np.column_stack([by_fpr, by_tpr]), shares)

@@ -89,6 +89,9 @@ def _farthest(
             else:
                 program.at_most([row], [np.append(values, -1.0)], [0.0])
                 program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
+    if constraint.selection_rate is not None:
+        yeses = [by[0] * fpr + by[1] * tpr for by, (fpr, tpr) in zip(objective.shares, corners, strict=True)]
+        program.equal([np.arange(ends[-1])], [np.concatenate(yeses)], [constraint.selection_rate])
     answer = program.solve()
     mixed = [answer.x[own] for own in columns]
     rated = [np.clip([m @ fpr, m @ tpr], 0.0, 1.0).tolist() for m, (fpr, tpr) in zip(mixed, corners, strict=True)]

@@ -24,7 +24,7 @@ def one_threshold_within(joint: JointDistribution, request: Request, goal: Objec
     A yes or a no for everybody is within every tolerance, and no threshold.
     """
     constraint, assurance = request.constraint, request.assurance
-    if constraint.tolerance == 0 or goal.is_distance:
+    if constraint.tolerance == 0 or goal.is_distance or constraint.selection_rate is not None:
         return None
     scores = np.unique(np.concatenate([points for member in joint.members for points in member.score_lists]))
     scores = scores[np.unique(np.linspace(1, scores.size - 1, min(scores.size, _LOOKED_AT)).astype(np.intp))]

@@ -115,8 +115,8 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             Words(
                 "curve",
                 "linear",
-                "The family: linear, quadratic, cubic, quartic, fixed or optimal.",
-                where="evenodds.model.families.FAMILIES",
+                "The family: linear, quadratic, cubic, quartic, fixed, optimal, or threshold (nobody by chance).",
+                where="evenodds.model.families.CHOICES",
             ),
             Words(
                 "criterion",
@@ -139,6 +139,14 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
                 allowed="a number from 0 on, how much of the objective may go",
             ),
             Option("target", None, 'A point of your own, or "baseline", the paper\'s rule.'),
+            Number(
+                "selection_rate",
+                None,
+                "The share of yeses over everybody, such as places / applicants.",
+                allowed="a number above 0, up to 1, the share of yeses over everybody",
+                high=1.0,
+                above=True,
+            ),
             Flag("keep_individual_odds", False, "Every group's odds run from 0 to 1 within the scores."),
             Confidence("confidence", None, "How sure the tolerance shall be to hold for new people, such as 0.95."),
             Words(

@@ -198,7 +198,8 @@ class Policy(Shown):
 
     def __repr__(self) -> str:
         n, steep = len(self.groups), self.steepest
-        families = ", ".join(dict.fromkeys(curve.family for curve in self.group_curves))
+        hard = self.certificate.curve == "threshold"
+        families = ", ".join(dict.fromkeys("threshold" if hard else curve.family for curve in self.group_curves))
         return (
             f"Policy({n} group{'s' * (n > 1)}, {families}, loss {self.certificate.loss:.3g}, "
             f"largest slope {self.curves[steep].lipschitz:.4g} ({steep}))"
@@ -248,6 +249,8 @@ def kind_of(curve: Curve) -> str:
     >>> kind_of(Curve("linear", 20, 60, 0.5))
     'linear'
     """
+    if curve.is_threshold:
+        return "threshold"
     if not curve.parts:
         return curve.family
     hard = all(part.is_threshold for _, part in curve.parts)

@@ -11,6 +11,7 @@ from evenodds.errors import one_of
 from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.comparisons import Change, OneThreshold
 from evenodds.model.criteria import CRITERIA
+from evenodds.model.families import CHOICES
 from evenodds.model.goals import OBJECTIVES, constraint_of
 from evenodds.model.population import GUARANTEES
 from evenodds.model.roc import Point
@@ -29,10 +30,11 @@ _RANGES = {
     "unlimited": _FINITE,
     "resolution": (0.0, math.inf, False),
     "max_loss": (0.0, math.inf, False),
+    "selection_rate": (0.0, 1.0, False),
     "confidence": (0.5, 1.0, False),
     "sample_tolerance": (0.0, 1.0, False),
 }
-_MAY_LACK = ("max_loss", "confidence", "sample_tolerance")
+_MAY_LACK = ("max_loss", "selection_rate", "confidence", "sample_tolerance")
 _FLAGS = ("smaller_is_better", "keep_individual_odds", "target_given", "weighted")
 
 
@@ -139,6 +141,8 @@ def _check_names(certificate: Certificate) -> None:
         msg = f"constraints is {certificate.constraints!r}, another name of one that is known."
         raise ValueError(msg)
     one_of("objective_name", certificate.objective_name, (*OBJECTIVES, "cost"))
+    if certificate.curve is not None:
+        one_of("curve", certificate.curve, CHOICES)
     if certificate.criterion is not None:
         one_of("criterion", certificate.criterion, CRITERIA)
     if certificate.guarantee is not None:

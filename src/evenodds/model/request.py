@@ -10,7 +10,7 @@ import numpy as np
 
 from evenodds.errors import OptionError
 from evenodds.model.criteria import check_criterion
-from evenodds.model.families import CONTINUOUS, Family, family_of
+from evenodds.model.families import CONTINUOUS, Family, choice_of
 from evenodds.model.goals import Constraint, Cost, check_objective, constraint_of
 from evenodds.model.options import DEFAULT_MAX_LOSS, OPTIONS
 from evenodds.model.population import Guarantee
@@ -97,8 +97,14 @@ class Request:
             name: value[name] if name == "objective" else option.checked(value[name])
             for name, option in OPTIONS.items()
         }
-        family = family_of(value["curve"])
-        constraint = constraint_of(value["constraints"], value["tolerance"])
+        family = choice_of(value["curve"])
+        constraint = constraint_of(value["constraints"], value["tolerance"], value["selection_rate"])
+        if constraint.selection_rate is not None and family.is_hard:
+            msg = (
+                "selection_rate= asks for an exact share of yeses, which thresholds alone rarely have. "
+                "Hint: curve='fixed' or 'linear', or give up selection_rate."
+            )
+            raise OptionError(msg)
         check_objective(value["objective"], constraint)
         check_criterion(value["criterion"], family)
         if value["keep_individual_odds"] and not family.has_path:
@@ -142,11 +148,17 @@ def _budget(
         msg = f"{jumps} Hint: curve='linear', or leave out the budget."
         raise OptionError(msg)
     if target is not None:
+        if family.is_hard:
+            msg = "target= names a point, and a threshold for each group rarely meets it. Hint: curve='fixed'."
+            raise OptionError(msg)
         if not constraint.one_point:
             msg = (
                 "target= names one point for all groups: it goes with constraints='equalized_odds' and tolerance=0, "
                 f"got {constraint.name!r} and {constraint.tolerance:g}."
             )
+            raise OptionError(msg)
+        if constraint.selection_rate is not None:
+            msg = "selection_rate= and target= both name the point: give one of them."
             raise OptionError(msg)
         if max_loss is not None:
             msg = "max_loss= chooses the point, and target= names it: give one of them. Hint: max_slope goes with both."

@@ -26,6 +26,7 @@ from evenodds.model.roc import Point
 from evenodds.model.search import CurveSearch
 from evenodds.model.supports import gentlest_of_all
 from evenodds.model.target import check_reach, chosen_target
+from evenodds.model.thresholds import best_thresholds
 
 __all__ = ["MATERIAL", "Solved", "population_of", "solved_within", "spreads_of"]
 
@@ -46,10 +47,14 @@ class Solved:
     curves: tuple[Curve, ...]
     unlimited: float
     """What there is to gain without a slope budget."""
+    proven: float | None = None
+    """What a search of its own has proven that nobody gains more than; None where bounds are proven by others."""
 
 
 def solved_within(joint: JointDistribution, request: Request) -> Solved:
     """From a request to curves that keep to its tolerance at the fit."""
+    if request.family.is_hard:
+        return _solved_by_thresholds(joint, request)
     joint, scale = joint.searched
     goal = objective_of(request.objective, joint)
     unlimited = best_under(joint, request.family, np.inf, goal, request.constraint)
@@ -70,6 +75,20 @@ def solved_within(joint: JointDistribution, request: Request) -> Solved:
     else:  # what was found, with what rounding added
         slope = max(chosen.slope, *(curve.lipschitz for curve in own))
     return Solved(request, joint, goal, slope, chosen.points, own, gain)
+
+
+def _solved_by_thresholds(joint: JointDistribution, request: Request) -> Solved:
+    """The best thresholds; a constant where nothing else is within the tolerance."""
+    joint, scale = joint.searched
+    goal = objective_of(request.objective, joint)
+    best = best_under(joint, request.family, np.inf, goal, request.constraint)
+    found = best_thresholds(joint, goal, request.constraint)
+    if found.constant:
+        curves = [Curve("fixed", -np.inf, np.inf, float(found.constant == "yes"))] * len(joint.members)
+    else:
+        curves = [Curve.threshold(score) for score in found.scores]
+    own = tuple(curve.on(scale) for curve in curves)
+    return Solved(request, joint, goal, np.inf, found.points, own, goal.gain(best.points), found.bound)
 
 
 def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimited: Chosen) -> Chosen:

@@ -114,15 +114,29 @@ def best_below_lines(
     Points that are not settled may differ by a linear program's precision more than allowed: they lose nothing, which
     is what a bound must not.
     """
+    if constraint.one_point and constraint.selection_rate is not None:
+        return [_highest_with(objective, lines, constraint.selection_rate)] * len(lines)
     if constraint.one_point:
         nearest = (0.0, 1.0) if objective.is_distance else None
         return [Point(*best_below(lines, objective.common_gain, nearest))] * len(lines)
-    if objective.name == "selection_rate":
+    if objective.name == "selection_rate" and constraint.selection_rate is None:
         return [Point(1.0, 1.0)] * len(lines)  # a yes for everybody satisfies every constraint
     if not constraint.takes_a_program:
         return _within_one_rate(joint, lines, objective, constraint)
     points = _within_two_rates(joint, lines, objective, constraint, near)
-    return _settled(lines, points, constraint.tolerance) if settled else points
+    return _settled(lines, points, constraint) if settled else points
+
+
+def _highest_with(objective: Objective, lines: Sequence[Polyline], selection_rate: float) -> Point:
+    """The best common point at which a share of everybody is told yes: the lowest of those on each polyline.
+
+    All such points are on a falling line. Higher up on it the FPR is less and the TPR more, so that every objective
+    gains, or does not care.
+    """
+    by = objective.shares.sum(axis=0)  # of all groups, of which some may be left out here
+    each = [_at_rate(line, "selection_rate", by, np.array([selection_rate])) for line in lines]
+    fpr, tpr = max(each, key=lambda point: float(point[0][0] - point[1][0]))
+    return Point(float(fpr[0]), float(tpr[0]))
 
 
 def _within_two_rates(
@@ -196,11 +210,13 @@ def _at_rate(line: Polyline, rate: Rate, by: Floats, value: Floats) -> tuple[Flo
     return np.interp(value, selected, x), np.interp(value, selected, y)
 
 
-def _settled(lines: Sequence[Polyline], points: Sequence[Point], tolerance: float) -> list[Point]:
+def _settled(lines: Sequence[Polyline], points: Sequence[Point], constraint: Constraint) -> list[Point]:
     """What a linear program's rounding left over is removed: each point in reach, no two farther apart than allowed."""
     x, y = np.clip([[p.fpr, p.tpr] for p in points], 0.0, 1.0).T
-    x = np.minimum(x, x.min() + tolerance)
+    if "fpr" in constraint.rates:
+        x = np.minimum(x, x.min() + constraint.tolerance)
     y = np.minimum(y, [float(height(*line, f)) for line, f in zip(lines, x, strict=True)])
-    y = np.minimum(y, y.min() + tolerance)
+    if "tpr" in constraint.rates:
+        y = np.minimum(y, y.min() + constraint.tolerance)
     x = np.minimum(x, y)  # on the diagonal
     return [Point(float(f), float(t)) for f, t in zip(x, y, strict=True)]

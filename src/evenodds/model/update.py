@@ -130,6 +130,7 @@ class _Near:
             tolerance=certificate.fitted_tolerance,
             curve="optimal",
             max_slope=self.slope,
+            selection_rate=certificate.selection_rate,
         )
         self.people, self._scale = joint.searched
         self.goal = objective_of(self.request.objective, self.people)
@@ -208,6 +209,9 @@ class _Near:
             if np.isfinite(self.slope):
                 program.at_most(steps, np.tile([-1.0, 1.0], (steps.shape[0], 1)), self.slope * np.diff(at))
         constraint = self.request.constraint
+        if constraint.selection_rate is not None:
+            yeses = [by @ shares for by, shares in zip(self.goal.shares, self._shares, strict=True)]
+            program.equal([np.arange(self._count)], [np.concatenate(yeses)], [constraint.selection_rate])
         for k, rate in enumerate(constraint.rates):
             for own, shares, by in zip(self._columns, self._shares, coefficients(self.people, rate), strict=True):
                 row, values = np.append(own, self._count + k), by @ shares
