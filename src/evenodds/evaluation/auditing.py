@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evenodds.errors import DataError
-from evenodds.evaluation.audit import Audit, column_names, measured, warn_of_open_ends
+from evenodds.evaluation.audit import Audit, by_columns, measured, warn_of_open_ends
 from evenodds.evaluation.deciders import Decider, curves_before, curves_of
 from evenodds.evaluation.drift import Drift, drift_of
 from evenodds.evaluation.intervals import Estimate, confidence_of, critical_value, mean_interval
@@ -94,8 +94,8 @@ def audit(
         result,
         missing=tuple(group for group in curves if group not in there),
         unknown=Frozen(unknown),
-        columns=column_names(result.by_group, columns),
     )
+    result = by_columns(result, columns)
     if earlier is not None:
         old = measured(earlier, known, score_range, confidence, result.constraints)
         result = replace(
