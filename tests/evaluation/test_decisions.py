@@ -312,4 +312,13 @@ def test_no_policy_differs_by_more_than_the_drift_bound():
             )
             assert getattr(audit, rates) <= audit.drift_bound + 1e-12
     assert eo.audit(0.5, two, reference=one).drift_bound is None  # nothing was promised
-    assert "If only the spread of scores has changed" in str(audit)
+    told = str(audit)
+    rate, among = max(
+        (sum(sorted((d.distance[rate] for d in audit.drift.values()), reverse=True)[:2]), among)
+        for rate, among in (("fpr", "negatives"), ("tpr", "positives"))
+    )
+    assert audit.drift_bound == pytest.approx(0.05 + rate, abs=1e-12)
+    assert f"On these people the equalized odds difference cannot exceed {audit.drift_bound:.4f}: the tolerance" in told
+    assert f"have moved since among {among} (the two largest Kolmogorov-Smirnov distances: " in told
+    parity = eo.audit(eo.fit(one, constraints="true_positive_rate_parity"), two, reference=one)
+    assert "On these people the true positive rate difference cannot exceed" in str(parity)

@@ -17,7 +17,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from evenodds.errors import EvenoddsWarning, OptionError, one_of
-from evenodds.evaluation.drift import Drift
+from evenodds.evaluation.drift import Drift, farthest_moved
 from evenodds.evaluation.group_audit import Confusion, GroupAudit, audit_of_group, audit_of_several
 from evenodds.evaluation.impact import check_odds
 from evenodds.evaluation.intervals import (
@@ -50,6 +50,7 @@ __all__ = ["BETWEEN", "Audit", "by_columns", "measured", "warn_of_open_ends"]
 _FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "precision", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
 _COLUMNS = ("part", "figure", "group", "other", "value", "low", "high")
+_AMONG = {"fpr": "among negatives", "tpr": "among positives", "selection_rate": "among all"}
 _MANY = 20  # groups that are listed one by one
 
 
@@ -84,8 +85,9 @@ class Audit(Shown, BetweenGroups[Estimate]):
     parts: tuple[tuple[str, ...], ...] = ()
     """The values of these columns, for each of `by_group`."""
     drift_bound: float | None = None
-    """What the groups of these people differ by at most, if only the spread of scores within group and label changed
-    since the fit: the tolerance, and both groups' Kolmogorov-Smirnov distances. None without people of the fit."""
+    """What the groups of these people cannot differ by more than, in the rates that the policy promised to be alike:
+    the tolerance, and the two largest Kolmogorov-Smirnov distances from the people of the fit, by label. None without
+    these."""
 
     @classmethod
     def of_decisions(
@@ -322,14 +324,22 @@ class Audit(Shown, BetweenGroups[Estimate]):
         lacking = [group for group in self.drift or {} if group not in known]
         lines += [f"Drift of group {group!r}: the people of the fit lack it." for group in lacking]
         if self.drift_bound is not None:
-            lines.append(
-                f"If only the spread of scores has changed, the groups differ by at most {self.drift_bound:.4f}: the "
-                "tolerance and both groups' drift."
-            )
+            lines.append(self._told_drift_bound)
         lines += [f"Open: {text}" for text in self.open_ends]
         if self.verdict is not None:
             lines.append(f"Verdict: {self.verdict}. {' '.join(self.verdict.reasons)}")
         return "\n".join(lines)
+
+    @property
+    def _told_drift_bound(self) -> str:
+        rate, distances = farthest_moved(self.drift or {}, constraint_of(self.constraints, 0.0).rates)
+        what = self.constraints.replace("rate_parity", "rate").replace("_", " ")
+        moved = " and ".join(f"{distance:.4f} of {group!r}" for group, distance in distances.items())
+        moved = f"the two largest Kolmogorov-Smirnov distances: {moved}"
+        return (
+            f"On these people the {what} difference cannot exceed {self.drift_bound:.4f}: the tolerance of the fit, "
+            f"and how far scores have moved since {_AMONG[rate]} ({moved})."
+        )
 
 
 BETWEEN = {
