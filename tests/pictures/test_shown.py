@@ -43,6 +43,22 @@ def test_a_notebook_shows_a_figure_and_a_table_without_a_script(results, name):
     assert "\n" not in repr(results[name])
 
 
+def test_a_notebook_shows_the_intervals_of_an_audit(results):
+    audit = results["audit"]
+    tree = ET.fromstring(audit._repr_html_().replace("&nbsp;", " "))  # noqa: S314 our own
+    names = [cell.text for cell in tree.findall(".//th")]
+    for figures, row in zip(audit.by_group, tree.findall(".//tbody/tr"), strict=True):
+        cells = dict(zip(names, row, strict=True))
+        for rate in ("fpr", "tpr", "selection_rate", "precision"):
+            estimate = getattr(figures, rate)
+            assert cells[rate].text == f"{estimate.value:.4g}"
+            assert cells[rate].find("small").text == f"{estimate.low:.3f} to {estimate.high:.3f}"
+        assert cells["people"].find("small") is None
+    with pytest.warns(eo.EvenoddsWarning, match="Group 'b' has 0 negatives"):
+        one_sided = eo.Audit.of_decisions([1, 0, 1, 1], list("aabb"), [1, 0, 1, 1])
+    assert "<td>not defined</td>" in one_sided._repr_html_()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_result_is_a_frame_and_a_picture(results, name):
     needed("pandas")

@@ -247,9 +247,9 @@ class Audit(Shown, BetweenGroups[Estimate]):
         return frame_of_rows(_COLUMNS, [tuple(row.values()) for row in self.rows()])
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
-        """A row for each group: the figures that are asked for most."""
+        """A row for each group: the figures that are asked for most, with their intervals."""
         figures = ("fpr", "tpr", "accuracy", "selection_rate", "precision", "randomized")
-        rows = [(g.group, g.people, g.positives, *(getattr(g, name).value for name in figures)) for g in self.by_group]
+        rows = [(g.group, g.people, g.positives, *(getattr(g, name) for name in figures)) for g in self.by_group]
         return ("group", "people", "positives", *figures), rows
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import singledispatch
 from html import escape
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.compare import Comparison
 from evenodds.evaluation.frontier import Frontier
+from evenodds.evaluation.intervals import Estimate
 from evenodds.evaluation.stability import Stability
 from evenodds.model.certificate import Certificate
 from evenodds.model.policy import Policy
@@ -75,13 +77,19 @@ def _intervals(title: str, what: str, rows: list[tuple[str, float, float, float]
     return Figure(title, what, "", series, groups, y_names=tuple(row[0] for row in rows))
 
 
+def _cell(value: Any) -> str:
+    """A value of a table; the interval of an estimate stands below it, in small."""
+    words = escape(cell_text(value))
+    if isinstance(value, Estimate) and not math.isnan(value):
+        return f"{words}<br/><small>{value.low:.3f} to {value.high:.3f}</small>"
+    return words
+
+
 def html_of(result: Shown) -> str:
     """A result for a notebook: what it says in a line, its figure, and its table."""
     names, rows = result.table()
     head = "".join(f"<th>{escape(str(name))}</th>" for name in names)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell_text(value))}</td>" for value in row) + "</tr>" for row in rows[:_MOST]
-    )
+    body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows[:_MOST])
     table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     more = f"<p>and {len(rows) - _MOST:,} rows more: .frame() has them all</p>" if len(rows) > _MOST else ""
     figure = figure_of(result)
