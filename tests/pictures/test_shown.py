@@ -23,10 +23,11 @@ def results():
         "frontier": eo.frontier(joint, max_slopes=[0.05, 0.1, np.inf]),
         "comparison": eo.compare(joint, curves=["fixed", "linear"]),
         "stability": eo.stability(joint, draws=4),
+        "metrics": eo.metrics(policy, joint),
     }
 
 
-NAMES = ["policy", "certificate", "audit", "frontier", "comparison", "stability"]
+NAMES = ["policy", "certificate", "audit", "frontier", "comparison", "stability", "metrics"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,6 +88,14 @@ def test_tables_as_text(results):
     assert told[1].startswith("  one threshold ")
     assert str(results["frontier"]).splitlines()[1].split() == ["max_slope", "accuracy_score", "loss"]
     assert "Verdict: pass" in str(results["audit"])
+    told = str(results["metrics"]).splitlines()
+    assert told[0].startswith("4 groups, 174,047 people; accuracy over everybody 0.83")
+    assert " ".join(told[1].split()) == "group people FPR TPR accuracy selected precision by chance slope"
+    assert [line.split()[0] for line in told[2:6]] == ["asian", "black", "hispanic", "white"]
+    assert told[6].startswith("Between groups: equalized odds difference 0.0000, ")
+    assert told[7].startswith("Individual odds hold")
+    frame = results["metrics"].frame().set_index("group")
+    assert frame.loc["white", "tpr"] == results["metrics"].groups["white"].tpr
 
 
 def test_many_rows_and_jumps_and_names_of_any_kind():
