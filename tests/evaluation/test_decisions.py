@@ -132,6 +132,43 @@ def test_each_column_of_an_intersection_alone(people):
         eo.Audit.of_decisions(decision, people[["race", "sex"]], label, columns=["race"])
 
 
+def test_values_with_a_comma_are_not_torn_apart(people):
+    label, decision = people["label"], (people["score"] > 51).astype(int)
+    race = people["race"].replace({"asian": "asian, pacific"})
+    both = pd.DataFrame({"race": race, "sex": people["sex"]})
+    audit = eo.Audit.of_decisions(decision, both, label)
+    alone = eo.Audit.of_decisions(decision, race, label)
+    assert alone.marginals == {}  # one column, whatever its values have in them
+    assert audit.marginals["race"].groups.keys() == alone.groups.keys() == {"asian, pacific", "black", "white"}
+    for group, figures in alone.groups.items():
+        assert audit.marginals["race"].groups[group].tpr.value == pytest.approx(figures.tpr.value, abs=1e-12)
+    assert set(audit.marginals["sex"].groups) == set(people["sex"])
+
+
+def test_keys_that_can_be_read_in_two_ways_are_said_to_be(people):
+    label, score = people["label"], people["score"]
+    torn = people["race"].replace({"asian": "asian, pacific"})
+    every = people["race"] + ", as told"
+    for race, columns in ((torn, ["race", "sex"]), (torn, []), (every, ["race", "sex"])):
+        joint = eo.JointDistribution.from_arrays(score, [race, people["sex"]], label)
+        with pytest.warns(
+            eo.EvenoddsWarning,
+            match=r"The group 'asian, (\w| )+, female' can be read as 2 columns in more than one way: 'asian' and",
+        ):
+            audit = eo.audit(51, joint, columns=columns)
+        assert audit.marginals == {}
+    joint = eo.JointDistribution.from_arrays(score, [people["race"], people["sex"]], label)
+    assert set(eo.audit(51, joint).marginals) == {"column 1", "column 2"}
+    assert eo.audit(51, joint, columns=["group"]).marginals == {}
+    with pytest.raises(
+        eo.OptionError, match=r"columns=\['a', 'b', 'c'\] does not name the 2 columns of groups such as"
+    ):
+        eo.audit(51, joint, columns=["a", "b", "c"])
+    joined = people["race"] + ", " + people["sex"]
+    audit = eo.Audit.of_decisions((score > 51).astype(int), joined, label, columns=["race", "sex"])
+    assert set(audit.marginals) == {"race", "sex"}
+
+
 def test_weights_and_groups_without_a_label(people):
     weight = np.random.default_rng(1).uniform(0.5, 2, len(people))
     decision, label, race = (people["score"] > 51).astype(int), people["label"], people["race"]
@@ -275,4 +312,13 @@ def test_no_policy_differs_by_more_than_the_drift_bound():
             )
             assert getattr(audit, rates) <= audit.drift_bound + 1e-12
     assert eo.audit(0.5, two, reference=one).drift_bound is None  # nothing was promised
-    assert "If only the spread of scores has changed" in str(audit)
+    told = str(audit)
+    rate, among = max(
+        (sum(sorted((d.distance[rate] for d in audit.drift.values()), reverse=True)[:2]), among)
+        for rate, among in (("fpr", "negatives"), ("tpr", "positives"))
+    )
+    assert audit.drift_bound == pytest.approx(0.05 + rate, abs=1e-12)
+    assert f"On these people the equalized odds difference cannot exceed {audit.drift_bound:.4f}: the tolerance" in told
+    assert f"have moved since among {among} (the two largest Kolmogorov-Smirnov distances: " in told
+    parity = eo.audit(eo.fit(one, constraints="true_positive_rate_parity"), two, reference=one)
+    assert "On these people the true positive rate difference cannot exceed" in str(parity)

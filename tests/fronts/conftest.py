@@ -78,6 +78,14 @@ def past(tmp_path):
 
 
 @pytest.fixture
+def fresh(tmp_path):
+    """Others of the same groups."""
+    table = people(seed=1)
+    pa.csv.write_csv(table, tmp_path / "fresh.csv")
+    return table
+
+
+@pytest.fixture
 def policy(past, tmp_path):
     made = eo.fit(eo.JointDistribution.from_frame(past, score="points", group="race", label="repaid"))
     made.save(tmp_path / "policy.json")

@@ -56,6 +56,7 @@ def started(environment):
         ["fit", "past.csv", *PEOPLE],
         ["frontier", "past.csv", *PEOPLE, "--max-slopes", "0.1"],
         ["explain", "policy.json", "--score", "55", "--group", "white"],
+        ["update", "policy.json", "past.csv", *PEOPLE, "--max-change", "0.5"],
         ["report", "policy.json", "past.csv", *PEOPLE],
         ["apply", "policy.json", "past.csv", *COLUMNS],
         ["apply", "policy.json", "past.parquet", *COLUMNS, "--format", "parquet"],

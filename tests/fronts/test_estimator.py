@@ -17,8 +17,11 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import RocCurveDisplay, accuracy_score
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     KFold,
+    RepeatedKFold,
     StratifiedKFold,
+    TimeSeriesSplit,
     cross_val_predict,
     cross_val_score,
     cross_validate,
@@ -247,6 +250,27 @@ def test_a_fitted_estimator_is_left_alone(compas):
     assert ways[0].estimator_ is model
 
 
+class Everybody:
+    """One split that tests the rows that it fits on."""
+
+    def split(self, X, y=None, groups=None):  # noqa: ARG002, N803 scikit-learn's names
+        yield np.arange(len(X)), np.arange(len(X))
+
+    def get_n_splits(self, *_):
+        return 1
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
+
+class ByLabel(Everybody):
+    """Two splits that fit on one label and test the other."""
+
+    def split(self, X, y=None, groups=None):  # noqa: ARG002, N803 as above
+        sides = [np.flatnonzero(np.asarray(y) == label) for label in (0, 1)]
+        yield from (sides, sides[::-1])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -254,7 +278,29 @@ def test_a_fitted_estimator_is_left_alone(compas):
         ({"cv": "loo"}, "cv='loo' is not allowed. Allowed: a number of folds"),
         ({"cv": 1}, "cv=1 is not allowed. Allowed: 2 folds or more"),
         ({"cv": True}, "cv=True is not allowed"),
-        ({"cv": [(np.arange(3000), np.arange(3000, 6000))]}, "does not test every row once"),
+        ({"cv": 2.5}, "cv=2.5 is not allowed. Allowed: a number of folds"),
+        ({"cv": [(np.arange(3000), np.arange(3000, 6000))]}, "cv=<list> does not test every row once: .* in no split"),
+        (
+            {"cv": GroupKFold()},
+            r"cv=GroupKFold\(.*\) does not split these rows: .*Hint: cv=list\(GroupKFold\(...\).split",
+        ),
+        ({"cv": KFold(100_000)}, r"cv=KFold\(n_splits=100000, .*\) does not split these rows: Cannot have number of"),
+        ({"cv": []}, "cv=<list> has no splits. Hint: cv=5"),
+        ({"cv": np.array([])}, "cv=<ndarray> has no splits. Hint: cv=5"),
+        ({"cv": iter(())}, r"has no splits. Hint: an iterator has its splits once only: give list\(...\) of it"),
+        ({"cv": [1, 2]}, "Split 1 of cv=<list> is 1. Allowed: two arrays of whole numbers"),
+        ({"cv": [([True, False], [False, True])]}, "Hint: np.flatnonzero makes positions of a mask"),
+        ({"cv": [([1, 2], [0]), ([0, 1], [9999])]}, "Split 2 of cv=<list> has position 9999. Allowed: 0 to "),
+        (
+            {"cv": TimeSeriesSplit(3)},
+            "does not test every row once: .* rows are tested in no split .first at position 0",
+        ),
+        (
+            {"cv": RepeatedKFold(n_splits=2)},
+            "does not test every row once: .* in more than one split .first at position 0",
+        ),
+        ({"cv": Everybody()}, "Split 1 of cv=Everybody.. tests .* rows that it fits on. Each row must be tested once"),
+        ({"cv": ByLabel()}, "Split 1 of cv=ByLabel.. fits on 1 class only. Hint: shuffle=True"),
         ({"cv": 300}, "'Caucasian, Female' has 199 positives, fewer than the 300 folds of cv=300. Hint: cv=199, or"),
         ({"estimator": None, "cv": 3}, "cv=3 is about an estimator, got None"),
         ({"confidence": 0.95}, "confidence=0.95 is about a tolerance for new people, and tolerance is 0"),

@@ -136,8 +136,20 @@ def test_small_and_backward_groups_are_warned_of():
     with pytest.warns(eo.EvenoddsWarning, match=r"Group 'a' is very small: 10 negatives and 100 positives"):
         eo.fit(small, target=(0.2, 0.3))
     backward = eo.JointDistribution.from_counts({"a": ([1, 2, 3], [20, 30, 50], [50, 30, 20])})
-    with pytest.warns(eo.EvenoddsWarning, match=r"ranks group 'a' backwards: its AUC is 0.3050"):
+    with pytest.warns(eo.EvenoddsWarning, match=r"'a' is ranked backwards by the score, with an AUC below 1/2: 0.3050"):
         eo.fit(backward, target=(0.2, 0.2))
+
+
+def test_many_weak_groups_are_one_warning_for_each_weakness():
+    small = {f"s{i:02}": ([1, 2, 3], [5 + i, 3, 2], [20, 30, 50]) for i in range(20)}
+    backward = {f"b{i}": ([1, 2, 3], [20, 30, 50 + i], [50, 30, 20]) for i in range(2)}
+    with pytest.warns(eo.EvenoddsWarning) as caught:
+        eo.fit(eo.JointDistribution.from_counts(small | backward), max_slope=1)
+    few, wrong = (str(one.message) for one in caught)
+    named = "; ".join(f"'s{i:02}' with {10 + i} negatives and 100 positives" for i in range(6))
+    assert few.startswith(f"20 groups are very small: {named}; and 14 more. Their rates on other people")
+    assert wrong.startswith("2 groups are ranked backwards")
+    assert "with an AUC below 1/2: 'b1' with 0.3030; 'b0' with 0.3050. Little but the diagonal is in their" in wrong
 
 
 def test_the_default_budget_applies_unless_a_target_is_given(joint):

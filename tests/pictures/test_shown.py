@@ -23,10 +23,11 @@ def results():
         "frontier": eo.frontier(joint, max_slopes=[0.05, 0.1, np.inf]),
         "comparison": eo.compare(joint, curves=["fixed", "linear"]),
         "stability": eo.stability(joint, draws=4),
+        "metrics": eo.metrics(policy, joint),
     }
 
 
-NAMES = ["policy", "certificate", "audit", "frontier", "comparison", "stability"]
+NAMES = ["policy", "certificate", "audit", "frontier", "comparison", "stability", "metrics"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,6 +42,22 @@ def test_a_notebook_shows_a_figure_and_a_table_without_a_script(results, name):
     assert len(tree.findall(".//tbody/tr")) == len(rows)
     assert len(repr(results[name])) < 200
     assert "\n" not in repr(results[name])
+
+
+def test_a_notebook_shows_the_intervals_of_an_audit(results):
+    audit = results["audit"]
+    tree = ET.fromstring(audit._repr_html_().replace("&nbsp;", " "))  # noqa: S314 our own
+    names = [cell.text for cell in tree.findall(".//th")]
+    for figures, row in zip(audit.by_group, tree.findall(".//tbody/tr"), strict=True):
+        cells = dict(zip(names, row, strict=True))
+        for rate in ("fpr", "tpr", "selection_rate", "precision"):
+            estimate = getattr(figures, rate)
+            assert cells[rate].text == f"{estimate.value:.4g}"
+            assert cells[rate].find("small").text == f"{estimate.low:.3f} to {estimate.high:.3f}"
+        assert cells["people"].find("small") is None
+    with pytest.warns(eo.EvenoddsWarning, match="Group 'b' has 0 negatives"):
+        one_sided = eo.Audit.of_decisions([1, 0, 1, 1], list("aabb"), [1, 0, 1, 1])
+    assert "<td>not defined</td>" in one_sided._repr_html_()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -71,6 +88,14 @@ def test_tables_as_text(results):
     assert told[1].startswith("  one threshold ")
     assert str(results["frontier"]).splitlines()[1].split() == ["max_slope", "accuracy_score", "loss"]
     assert "Verdict: pass" in str(results["audit"])
+    told = str(results["metrics"]).splitlines()
+    assert told[0].startswith("4 groups, 174,047 people; accuracy over everybody 0.83")
+    assert " ".join(told[1].split()) == "group people FPR TPR accuracy selected precision by chance slope"
+    assert [line.split()[0] for line in told[2:6]] == ["asian", "black", "hispanic", "white"]
+    assert told[6].startswith("Between groups: equalized odds difference 0.0000, ")
+    assert told[7].startswith("Individual odds hold")
+    frame = results["metrics"].frame().set_index("group")
+    assert frame.loc["white", "tpr"] == results["metrics"].groups["white"].tpr
 
 
 def test_many_rows_and_jumps_and_names_of_any_kind():

@@ -17,7 +17,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from evenodds.errors import EvenoddsWarning, OptionError, one_of
-from evenodds.evaluation.drift import Drift
+from evenodds.evaluation.drift import Drift, farthest_moved
 from evenodds.evaluation.group_audit import Confusion, GroupAudit, audit_of_group, audit_of_several
 from evenodds.evaluation.impact import check_odds
 from evenodds.evaluation.intervals import (
@@ -41,15 +41,16 @@ from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
-from evenodds.model.keys import GroupLike
+from evenodds.model.keys import JOINER, GroupLike, parts_by_key, parts_of
 from evenodds.showing import Shown, aligned
 from evenodds.values import Frozen, number_of
 
-__all__ = ["BETWEEN", "Audit", "column_names", "measured", "warn_of_open_ends"]
+__all__ = ["BETWEEN", "Audit", "by_columns", "measured", "warn_of_open_ends"]
 
 _FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "precision", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
 _COLUMNS = ("part", "figure", "group", "other", "value", "low", "high")
+_AMONG = {"fpr": "among negatives", "tpr": "among positives", "selection_rate": "among all"}
 _MANY = 20  # groups that are listed one by one
 
 
@@ -81,9 +82,12 @@ class Audit(Shown, BetweenGroups[Estimate]):
     """Whether the groups are within the tolerance, if one was given."""
     columns: tuple[str, ...] = ()
     """What each part of a group's key is called, such as race and sex, where there are several."""
+    parts: tuple[tuple[str, ...], ...] = ()
+    """The values of these columns, for each of `by_group`."""
     drift_bound: float | None = None
-    """What the groups of these people differ by at most, if only the spread of scores within group and label changed
-    since the fit: the tolerance, and both groups' Kolmogorov-Smirnov distances. None without people of the fit."""
+    """What the groups of these people cannot differ by more than, in the rates that the policy promised to be alike:
+    the tolerance, and the two largest Kolmogorov-Smirnov distances from the people of the fit, by label. None without
+    these."""
 
     @classmethod
     def of_decisions(
@@ -129,7 +133,7 @@ class Audit(Shown, BetweenGroups[Estimate]):
         same = Curve("linear", 0.0, 1.0, 0.5)  # odds are what they are
         made = measured({m.key: same for m in members}, members, (0.0, 1.0), confidence_of(confidence), constraints)
         by_group = tuple(replace(g, lipschitz=math.nan) for g in sorted(made.by_group, key=lambda one: one.group))
-        made = replace(made, by_group=by_group, individual_odds=None, columns=column_names(by_group, columns))
+        made = by_columns(replace(made, by_group=by_group, individual_odds=None), columns, parts_by_key(group))
         warn_of_open_ends(made)
         return made if tolerance is None else made.judged(tolerance)
 
@@ -156,8 +160,8 @@ class Audit(Shown, BetweenGroups[Estimate]):
         found = {}
         for i, column in enumerate(self.columns):
             parts: dict[str, list[GroupAudit]] = {}
-            for one in self.by_group:
-                parts.setdefault(one.group.split(", ")[i], []).append(one)
+            for one, values in zip(self.by_group, self.parts, strict=True):
+                parts.setdefault(values[i], []).append(one)
             several = tuple(audit_of_several(key, some, critical) for key, some in sorted(parts.items()))
             found[column] = Audit(several, self.confidence, self.constraints, self.accuracy, None, (), Frozen({}))
         return Frozen(found)
@@ -243,9 +247,9 @@ class Audit(Shown, BetweenGroups[Estimate]):
         return frame_of_rows(_COLUMNS, [tuple(row.values()) for row in self.rows()])
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
-        """A row for each group: the figures that are asked for most."""
+        """A row for each group: the figures that are asked for most, with their intervals."""
         figures = ("fpr", "tpr", "accuracy", "selection_rate", "precision", "randomized")
-        rows = [(g.group, g.people, g.positives, *(getattr(g, name).value for name in figures)) for g in self.by_group]
+        rows = [(g.group, g.people, g.positives, *(getattr(g, name) for name in figures)) for g in self.by_group]
         return ("group", "people", "positives", *figures), rows
 
     def __repr__(self) -> str:
@@ -320,14 +324,22 @@ class Audit(Shown, BetweenGroups[Estimate]):
         lacking = [group for group in self.drift or {} if group not in known]
         lines += [f"Drift of group {group!r}: the people of the fit lack it." for group in lacking]
         if self.drift_bound is not None:
-            lines.append(
-                f"If only the spread of scores has changed, the groups differ by at most {self.drift_bound:.4f}: the "
-                "tolerance and both groups' drift."
-            )
+            lines.append(self._told_drift_bound)
         lines += [f"Open: {text}" for text in self.open_ends]
         if self.verdict is not None:
             lines.append(f"Verdict: {self.verdict}. {' '.join(self.verdict.reasons)}")
         return "\n".join(lines)
+
+    @property
+    def _told_drift_bound(self) -> str:
+        rate, distances = farthest_moved(self.drift or {}, constraint_of(self.constraints, 0.0).rates)
+        what = self.constraints.replace("rate_parity", "rate").replace("_", " ")
+        moved = " and ".join(f"{distance:.4f} of {group!r}" for group, distance in distances.items())
+        moved = f"the two largest Kolmogorov-Smirnov distances: {moved}"
+        return (
+            f"On these people the {what} difference cannot exceed {self.drift_bound:.4f}: the tolerance of the fit, "
+            f"and how far scores have moved since {_AMONG[rate]} ({moved})."
+        )
 
 
 BETWEEN = {
@@ -358,16 +370,48 @@ def warn_of_open_ends(result: Audit) -> None:
         warnings.warn(text, EvenoddsWarning, stacklevel=3)
 
 
-def column_names(groups: Sequence[GroupAudit], columns: Sequence[str]) -> tuple[str, ...]:
-    """What the parts of groups' keys are called; nothing where keys have one part, or not as many each."""
-    counts = {len(one.group.split(", ")) for one in groups}
+def by_columns(result: Audit, columns: Sequence[str], known: Mapping[str, tuple[str, ...]] | None = None) -> Audit:
+    """The same with names for the columns that groups are combinations of, and each group's values in them.
+
+    Where these are not known they are read from the groups' keys.
+    """
+    keys = [one.group for one in result.by_group]
+    parts = [] if known is None else [known[key] for key in keys]
+    if known is None or ({len(some) for some in parts} == {1} and len(columns) > 1):  # joined by somebody else
+        parts = _read(keys, columns)
+    counts = {len(some) for some in parts}
     if len(counts) != 1 or counts == {1}:
-        return ()
+        return result
     (count,) = counts
     if columns and len(columns) != count:
-        msg = f"columns={list(columns)!r} does not name the {count} columns of groups such as {groups[0].group!r}."
-        raise OptionError(msg)
-    return tuple(columns) or tuple(f"column {i + 1}" for i in range(count))
+        raise OptionError(_misnamed(columns, count, keys[0]))
+    names = tuple(columns) or tuple(f"column {i + 1}" for i in range(count))
+    return replace(result, columns=names, parts=tuple(parts))
+
+
+def _read(keys: Sequence[str], columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Keys as the values of several columns; none, with a warning, where they can be read in more than one way."""
+    count = len(columns) or min((len(key.split(JOINER)) for key in keys), default=1)
+    if count == 1:
+        return []
+    readings = {key: parts_of(key, count) for key in keys}
+    for key, ways in readings.items():
+        if not ways:
+            raise OptionError(_misnamed(columns, len(key.split(JOINER)), key))
+        if len(ways) > 1:
+            told = "; or ".join(" and ".join(map(repr, way)) for way in ways[:2])
+            text = (
+                f"The group {key!r} can be read as {count} columns in more than one way: {told}. So there are no "
+                f"figures by each column alone. Hint: values without {JOINER!r}; or Audit.of_decisions, which is given "
+                "the columns themselves."
+            )
+            warnings.warn(text, EvenoddsWarning, stacklevel=4)
+            return []
+    return [ways[0] for ways in readings.values()]
+
+
+def _misnamed(columns: Sequence[str], count: int, key: str) -> str:
+    return f"columns={list(columns)!r} does not name the {count} columns of groups such as {key!r}."
 
 
 def measured(

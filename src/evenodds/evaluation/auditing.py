@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evenodds.errors import DataError
-from evenodds.evaluation.audit import Audit, column_names, measured, warn_of_open_ends
+from evenodds.evaluation.audit import Audit, by_columns, measured, warn_of_open_ends
 from evenodds.evaluation.deciders import Decider, curves_before, curves_of
-from evenodds.evaluation.drift import Drift, drift_of
+from evenodds.evaluation.drift import Drift, drift_of, farthest_moved
 from evenodds.evaluation.intervals import Estimate, confidence_of, critical_value, mean_interval
 from evenodds.evaluation.outcomes import outcomes_of
 from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles, resampled_rates
@@ -94,8 +94,8 @@ def audit(
         result,
         missing=tuple(group for group in curves if group not in there),
         unknown=Frozen(unknown),
-        columns=column_names(result.by_group, columns),
     )
+    result = by_columns(result, columns)
     if earlier is not None:
         old = measured(earlier, known, score_range, confidence, result.constraints)
         result = replace(
@@ -124,9 +124,8 @@ def _drift_bound(drift: Mapping[str, Drift | None], constraints: str, tolerance:
     """The tolerance and the largest sum of two groups' distances in a constrained rate, by label."""
     if tolerance is None or None in drift.values():
         return None
-    rates = constraint_of(constraints, 0.0).rates
-    apart = [sorted((one.distance[rate] for one in drift.values() if one), reverse=True)[:2] for rate in rates]
-    return min(tolerance + max(sum(two) for two in apart), 1.0)
+    _, distances = farthest_moved(drift, constraint_of(constraints, 0.0).rates)
+    return min(tolerance + sum(distances.values()), 1.0)
 
 
 def _drift(known: Sequence[Group], reference: JointDistribution, confidence: float) -> Frozen[str, Drift | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.groups import Group
 from evenodds.values import Frozen
 
-__all__ = ["Drift", "drift_of"]
+__all__ = ["Drift", "drift_of", "farthest_moved"]
 
 _BINS = 10
 _MEASURES = 3  # of a change: two of the scores, and the share of positives
@@ -76,6 +76,18 @@ class Drift:
         if self.base_rate_changed:
             words.append(f"the share of positives has changed by {self.base_rate}")
         return words
+
+
+def farthest_moved(drift: Mapping[str, Drift | None], rates: Sequence[str]) -> tuple[str, dict[str, float]]:
+    """The rate in which the distances of two groups add up to most, and these two with their distances."""
+    known = {group: one for group, one in drift.items() if one is not None}
+
+    def two(rate: str) -> dict[str, float]:
+        apart = {group: one.distance[rate] for group, one in known.items()}
+        return dict(sorted(apart.items(), key=lambda of: of[1], reverse=True)[:2])
+
+    rate = max(rates, key=lambda one: sum(two(one).values()))
+    return rate, two(rate)
 
 
 def drift_of(fresh: Group, fitted: Group, confidence: float, *, groups: int = 1) -> Drift:

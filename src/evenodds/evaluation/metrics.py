@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from itertools import combinations
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, check_policy, odds_of, rates_of
+from evenodds.showing import Shown, text_table
 from evenodds.values import Frozen
 
 __all__ = [
@@ -113,8 +114,8 @@ class BetweenGroups(Generic[F]):
         return self.spread("accuracy")
 
 
-@dataclass(frozen=True)
-class Metrics(BetweenGroups[float]):
+@dataclass(frozen=True, repr=False)
+class Metrics(Shown, BetweenGroups[float]):
     """What a policy does to a population, group by group and between groups."""
 
     by_group: tuple[GroupMetrics, ...]
@@ -140,6 +141,29 @@ class Metrics(BetweenGroups[float]):
         values = [[getattr(g, rate) for g in self.by_group] for rate in rates]
         return float(max(max(of) - min(of) for of in values))
 
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """A row for each group."""
+        return [field.name for field in fields(GroupMetrics)], [astuple(one) for one in self.by_group]
+
+    def __repr__(self) -> str:
+        n, people = len(self.by_group), sum(g.people for g in self.by_group)
+        apart = self.equalized_odds_difference
+        return f"Metrics({n} group{'s' * (n > 1)}, {people:,.6g} people, odds differ by {apart:.4f})"
+
+    def __str__(self) -> str:
+        n, people = len(self.by_group), sum(g.people for g in self.by_group)
+        names = ("group", "people", "FPR", "TPR", "accuracy", "selected", "precision", "by chance", "slope")
+        differences = {
+            "equalized odds": self.equalized_odds_difference,
+            "demographic parity": self.demographic_parity_difference,
+            "accuracy": self.accuracy_difference,
+        }
+        between = ", ".join(f"{name} difference {value:.4f}" for name, value in differences.items())
+        return (
+            f"{n} group{'s' * (n > 1)}, {people:,.6g} people; accuracy over everybody {self.accuracy:.4f}.\n"
+            f"{text_table(names, self.table()[1])}\nBetween groups: {between}.\n{self.individual_odds}"
+        )
+
 
 def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
     """Measure a policy on a population.
@@ -151,6 +175,8 @@ def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
     >>> measured = eo.metrics(eo.fit(joint, target="baseline"), joint)
     >>> round(measured.groups["white"].accuracy, 5), measured.equalized_odds_difference < 1e-12
     (0.82432, True)
+    >>> measured
+    Metrics(4 groups, 174,047 people, odds differ by 0.0000)
     >>> print(measured.individual_odds)
     Individual odds fail between asian and hispanic; black and hispanic; hispanic and white. Share of ...: 0.000.
     """

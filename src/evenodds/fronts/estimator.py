@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenodds.decisions.draw import draw
 from evenodds.errors import DataError, EvenoddsWarning, MissingPackageError, OptionError, one_of
 from evenodds.frames import array_of, columns_of
+from evenodds.fronts.folds import check_enough_for, checked_splits, told_cv
 from evenodds.fronts.sensitive import Columns, groups_in
 from evenodds.geometry.pieces import Floats
 from evenodds.model.certificate import Scored
@@ -384,7 +385,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def _is_prefit(self) -> bool:
-        return self.prefit or self.cv == "prefit" or isinstance(self.estimator, FrozenEstimator)
+        return self.prefit or _is_word(self.cv, "prefit") or isinstance(self.estimator, FrozenEstimator)
 
     @property
     def _scored(self) -> Scored | None:
@@ -395,17 +396,16 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _folds(self) -> Any:
         """What splits the rows, or None where nothing does; refuse what contradicts itself."""
-        asked = self.cv is not None and self.cv != "prefit" and not (isinstance(self.cv, int) and self.cv == _FOLDS)
+        asked = not (self.cv is None or _is_word(self.cv, "prefit") or (isinstance(self.cv, int) and self.cv == _FOLDS))
         if self.estimator is None and (self._is_prefit or asked):
-            word = f"cv={self.cv!r}" if asked or not self.prefit else "prefit=True"
+            word = told_cv(self.cv) if asked or not self.prefit else "prefit=True"
             msg = f"{word} is about an estimator, got None. Hint: with estimator=None X is the score; drop it."
             raise OptionError(msg)
         if self._is_prefit and asked:
-            msg = (
-                f"cv={self.cv!r} fits the estimator, which is fitted already. Hint: drop cv, or prefit and the frozen."
-            )
+            msg = f"{told_cv(self.cv)} fits the estimator, which is fitted already. Hint: drop cv, or prefit."
             raise OptionError(msg)
-        if isinstance(self.cv, str) and self.cv != "prefit":
+        known = self.cv is None or isinstance(self.cv, (int, np.integer)) or hasattr(self.cv, "split")
+        if not (known or isinstance(self.cv, Iterable)) or (isinstance(self.cv, str) and self.cv != "prefit"):
             msg = f"cv={self.cv!r} is not allowed. Allowed: a number of folds, a splitter, splits, 'prefit', or None."
             raise OptionError(msg)
         if isinstance(self.cv, bool) or (isinstance(self.cv, (int, np.integer)) and self.cv < _CLASSES):
@@ -423,24 +423,19 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         params: dict[str, Any],
     ) -> Floats:
         """Scores of each row by an estimator that was fitted without it."""
-        strata = y
         if isinstance(folds, (int, np.integer)):
             codes, keys = encode(groups)
             if codes.size != labels.size:
                 msg = f"X, y and the groups have different lengths: y {labels.size}, the groups {codes.size}."
                 raise DataError(msg)
             strata = 2 * codes + labels
-            _check_folds(strata, keys, int(folds))
-        try:
+            check_enough_for(int(folds), strata, keys)
             splits = list(check_cv(folds, strata, classifier=True).split(X, strata))
-            said = cross_val_predict(
-                self.estimator, X, y, cv=splits, n_jobs=self.n_jobs, method=self._method(self.estimator), params=params
-            )
-        except ValueError as reason:
-            if "partitions" in str(reason):
-                msg = f"cv={self.cv!r} does not test every row once, so some have no score. Hint: KFold's kind does."
-                raise OptionError(msg) from None
-            raise
+        else:
+            splits = checked_splits(_given_splits(folds, X, y), labels, folds)
+        said = cross_val_predict(
+            self.estimator, X, y, cv=splits, n_jobs=self.n_jobs, method=self._method(self.estimator), params=params
+        )
         return self._as_scores(array_of(said), self._method(self.estimator), self.classes_, self.estimator)
 
     def _params_of_estimator(self, sample_weight: ArrayLike | None, fit_params: dict[str, Any]) -> dict[str, Any]:
@@ -501,20 +496,22 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(said if column == 1 else -said, dtype=np.float64)
 
 
-def _check_folds(strata: NDArray[Any], keys: Sequence[str], folds: int) -> None:
-    """Refuse groups of which there are fewer negatives or positives than folds."""
-    found, counts = np.unique(strata, return_counts=True)
-    least = int(np.argmin(counts))
-    people = int(counts[least])
-    if people < folds:
-        who = f"{'positive' if found[least] % 2 else 'negative'}{'s' * (people > 1)}"
-        fewer = f"cv={people}, or " if people > 1 else ""
-        msg = (
-            f"Group {keys[found[least] // 2]!r} has {people} {who}, fewer than the {folds} folds of cv={folds}. "
-            f"Hint: {fewer}merge the group with another, or scores from a model that was fitted on other rows "
-            "(prefit=True)."
-        )
-        raise DataError(msg)
+def _is_word(given: Any, word: str) -> bool:
+    """Whether an option is a word; it may be an array, which compares element by element."""
+    return isinstance(given, str) and given == word
+
+
+def _given_splits(folds: Any, X: Any, y: NDArray[Any]) -> list[Any]:  # noqa: N803
+    """What a splitter makes of the rows, or the splits themselves."""
+    try:
+        return list(folds.split(X, y) if hasattr(folds, "split") else folds)
+    except (TypeError, ValueError) as reason:
+        hint = ""
+        if "groups" in str(reason):
+            name = type(folds).__name__
+            hint = f" Hint: cv=list({name}(...).split(X, y, groups)), with whatever these folds shall keep together."
+        msg = f"{told_cv(folds)} does not split these rows: {str(reason).rstrip('.')}.{hint}"
+        raise OptionError(msg) from reason
 
 
 def _counting(rows: int, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:

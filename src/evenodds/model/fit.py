@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ __all__ = ["SMALL_GROUP", "finished", "fit", "fit_scored", "fitted_curves", "wea
 _SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.0)  # of the tolerance, looked at first
 _HALVINGS = 8  # of the step between two of them
 _NAMED = 4  # groups and labels that are too small
+_LISTED = 6  # groups that a warning names
 _BROKEN = 1e-6  # a promise that is missed by more is broken
 SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
@@ -304,24 +306,39 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
 
 
 def _warn_of_weak_groups(joint: JointDistribution) -> None:
-    for member in joint.members:
-        for text in weaknesses(member):
-            warnings.warn(text, EvenoddsWarning, stacklevel=5)
+    for text in weaknesses(joint.members):
+        warnings.warn(text, EvenoddsWarning, stacklevel=5)
 
 
-def weaknesses(member: Group) -> list[str]:
-    """What makes a group's rates doubtful: too few people, or a score that ranks them backwards."""
+def weaknesses(members: Sequence[Group]) -> list[str]:
+    """What makes groups' rates doubtful: too few people, or a score that ranks them backwards. One text for each."""
     found = []
-    negatives, positives = (side.n_effective for side in member.by_label)
-    if min(negatives, positives) < SMALL_GROUP:
+    sizes = {m.key: tuple(side.n_effective for side in m.by_label) for m in members}
+    small = sorted((group for group, size in sizes.items() if min(size) < SMALL_GROUP), key=lambda g: min(sizes[g]))
+    if small:
+        told = {group: "{:g} negatives and {:g} positives".format(*sizes[group]) for group in small}
+        are, their, they = ("is", "Its", "it was") if len(small) == 1 else ("are", "Their", "they were")
         found.append(
-            f"Group {member.key!r} is very small: {negatives:g} negatives and {positives:g} positives. "
-            "Its rates on other people may differ a lot from those it was fitted on."
+            f"{_named_groups(told, are, 'very small')} {their} rates on other people may differ a lot from those "
+            f"{they} fitted on."
         )
-    if member.roc.is_backwards:
+    backward = sorted((m for m in members if m.roc.is_backwards), key=lambda m: m.roc.auc)
+    if backward:
+        told = {m.key: f"{m.roc.auc:.4f}" for m in backward}
+        are, their = ("is", "its") if len(backward) == 1 else ("are", "their")
+        what = "ranked backwards by the score, with an AUC below 1/2"
         found.append(
-            f"The score ranks group {member.key!r} backwards: its AUC is {member.roc.auc:.4f}, below 1/2. "
-            "Little but the diagonal is in its reach, and in that of every policy that treats all groups alike. "
-            "Hint: check orientation=, or the score itself."
+            f"{_named_groups(told, are, what)} Little but the diagonal is in {their} reach, "
+            "and in that of every policy that treats all groups alike. Hint: check orientation=, or the score itself."
         )
     return found
+
+
+def _named_groups(told: Mapping[str, str], are: str, what: str) -> str:
+    """Groups of which something is said, with a figure each; the first of many, since nobody reads them all."""
+    if len(told) == 1:
+        ((group, figure),) = told.items()
+        return f"Group {group!r} {are} {what}: {figure}."
+    some = [f"{group!r} with {figure}" for group, figure in islice(told.items(), _LISTED)]
+    more = f"; and {len(told) - _LISTED} more" if len(told) > _LISTED else ""
+    return f"{len(told)} groups {are} {what}: {'; '.join(some)}{more}."

@@ -16,7 +16,19 @@ from numpy.typing import NDArray
 from evenodds.errors import DataError
 from evenodds.frames import columns_of, factorize, refuse_masked
 
-__all__ = ["MISSING", "UNKNOWN", "Codes", "GroupLike", "encode", "get_indexer", "key_of", "owners", "parts_of"]
+__all__ = [
+    "JOINER",
+    "MISSING",
+    "UNKNOWN",
+    "Codes",
+    "GroupLike",
+    "encode",
+    "get_indexer",
+    "key_of",
+    "owners",
+    "parts_by_key",
+    "parts_of",
+]
 
 Codes = NDArray[np.signedinteger]
 GroupLike = Any
@@ -24,7 +36,8 @@ GroupLike = Any
 
 UNKNOWN, MISSING = -1, -2
 """Codes of a group that is not known, and of a missing value."""
-_JOINER = ", "
+JOINER = ", "
+"""Between the values of several columns."""
 _FEW = 1 << 20  # values that are counted one by one; more are sorted
 _BLOCK = 1 << 16  # codes at a time
 _MOST = 1000  # groups: more are a continuous column by mistake
@@ -37,7 +50,7 @@ def key_of(value: object) -> str:
     ('white', '3', 'Caucasian, Male')
     """
     if isinstance(value, tuple):
-        return _JOINER.join(str(part) for part in value)
+        return JOINER.join(str(part) for part in value)
     return str(value)
 
 
@@ -47,9 +60,19 @@ def parts_of(key: str, columns: int) -> list[tuple[str, ...]]:
     >>> parts_of("Caucasian, Male", 2), parts_of("a, b, c", 2)
     ([('Caucasian', 'Male')], [('a', 'b, c'), ('a, b', 'c')])
     """
-    words = key.split(_JOINER)
+    words = key.split(JOINER)
     cuts = combinations(range(1, len(words)), columns - 1)
-    return [tuple(_JOINER.join(words[i:j]) for i, j in zip((0, *cut), (*cut, len(words)), strict=True)) for cut in cuts]
+    return [tuple(JOINER.join(words[i:j]) for i, j in zip((0, *cut), (*cut, len(words)), strict=True)) for cut in cuts]
+
+
+def parts_by_key(group: GroupLike) -> dict[str, tuple[str, ...]]:
+    """Of what each key of people's groups is made, column by column; a joiner within a value stays where it is.
+
+    >>> parts_by_key([["a, b", "a"], ["c", "d"]])
+    {'a, d': ('a', 'd'), 'a, b, c': ('a, b', 'c')}
+    """
+    _, values = _combined(_columns(group))
+    return {key_of(value): tuple(str(part) for part in _tuple(value)) for value in values}
 
 
 def encode(group: GroupLike) -> tuple[Codes, tuple[str, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import singledispatch
 from html import escape
 from typing import Any
@@ -11,6 +13,9 @@ import numpy as np
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.compare import Comparison
 from evenodds.evaluation.frontier import Frontier
+from evenodds.evaluation.intervals import Estimate
+from evenodds.evaluation.metrics import Metrics
+from evenodds.evaluation.outcomes import RATE_NAMES
 from evenodds.evaluation.stability import Stability
 from evenodds.model.certificate import Certificate
 from evenodds.model.policy import Policy
@@ -40,6 +45,14 @@ def _(result: Audit) -> Figure:
 
 
 @figure_of.register
+def _(result: Metrics) -> Figure:
+    figures = [(RATE_NAMES[rate], g.group, getattr(g, rate)) for rate in ("fpr", "tpr") for g in result.by_group]
+    rows = [(f"{name}: {group}", value, value, value) for name, group, value in figures]
+    of = [group for _, group, _ in figures]
+    return _intervals("Rates of each group", "rate", rows, tuple(result.groups), of)
+
+
+@figure_of.register
 def _(result: Frontier) -> Figure:
     return frontier_figure(result)
 
@@ -66,22 +79,35 @@ def _(result: Stability) -> Figure:
     return _intervals(title, "largest slope", rows, result.policy.groups)
 
 
-def _intervals(title: str, what: str, rows: list[tuple[str, float, float, float]], groups: tuple[str, ...]) -> Figure:
-    """A row for each group: a figure, and from where to where it may be."""
+def _intervals(
+    title: str,
+    what: str,
+    rows: list[tuple[str, float, float, float]],
+    groups: tuple[str, ...],
+    of: Sequence[str] | None = None,
+) -> Figure:
+    """A row for each group, or of each that is named: a figure, and from where to where it may be."""
+    owners = [row[0] for row in rows] if of is None else of
     series = tuple(
-        Series(name, np.array([x]), np.array([i]), kind="intervals", group=name, low=np.array([a]), high=np.array([b]))
-        for i, (name, x, a, b) in enumerate(rows)
+        Series(name, np.array([x]), np.array([i]), kind="intervals", group=group, low=np.array([a]), high=np.array([b]))
+        for i, ((name, x, a, b), group) in enumerate(zip(rows, owners, strict=True))
     )
     return Figure(title, what, "", series, groups, y_names=tuple(row[0] for row in rows))
+
+
+def _cell(value: Any) -> str:
+    """A value of a table; the interval of an estimate stands below it, in small."""
+    words = escape(cell_text(value))
+    if isinstance(value, Estimate) and not math.isnan(value):
+        return f"{words}<br/><small>{value.low:.3f} to {value.high:.3f}</small>"
+    return words
 
 
 def html_of(result: Shown) -> str:
     """A result for a notebook: what it says in a line, its figure, and its table."""
     names, rows = result.table()
     head = "".join(f"<th>{escape(str(name))}</th>" for name in names)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell_text(value))}</td>" for value in row) + "</tr>" for row in rows[:_MOST]
-    )
+    body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows[:_MOST])
     table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     more = f"<p>and {len(rows) - _MOST:,} rows more: .frame() has them all</p>" if len(rows) > _MOST else ""
     figure = figure_of(result)

@@ -79,7 +79,7 @@ def _figures(curve: Curve) -> dict[str, Cell]:
 def limits(subject: Subject) -> list[Block]:
     """What this policy cannot do, and what none of its kind can."""
     policy, certificate = subject.policy, subject.policy.certificate
-    here = [text for member in subject.known.members for text in weaknesses(member)]
+    here = weaknesses(subject.known.members)
     if not subject.is_of_the_fit:
         here += [
             f"Group {group!r} was fitted on few people: {negatives:g} negatives and {positives:g} positives."

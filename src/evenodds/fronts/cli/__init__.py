@@ -120,6 +120,49 @@ def _numbers(name: str, text: str) -> list[float]:
 
 
 @commands.command()
+@options.policy_file
+@options.data
+@options.people_options
+@click.option("--max-change", type=float, required=True, help="The largest change of anybody's odds: above 0, up to 1.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="Write the new policy here; else only tell of it."
+)
+@options.as_json
+def update(*, policy: str, max_change: float, output: str | None, as_json: bool, **given: Any) -> None:
+    """Find the best policy on new people whose odds are near those of the policy in use.
+
+    What the policy promised is asked of the people in DATA, of odds that change by at most --max-change, for anybody
+    and at any score. Told are the largest change, the least that would keep the promise, by how much the groups differ
+    under the policy in use, and whether that is more than chance explains: if it is not, nothing had to change.
+
+    \b
+    Example:
+      evenodds update policy.json fresh.csv --score points --group race --label repaid --max-change 0.05 -o new.json
+    """
+    from dataclasses import asdict
+
+    from evenodds.fronts.cli.outputs import check_outputs, placed
+    from evenodds.fronts.cli.tables import print_json
+    from evenodds.model.policy import Policy
+    from evenodds.model.update import update as updated
+
+    check_outputs({"-o": output}, policy, given["data"])
+    read = Policy.load(policy)
+    found = updated(read, options.joint_of(given, orientation=read.orientation), max_change=max_change)
+    if output:
+        with placed(output) as part:
+            found.save(part)
+    change = found.certificate.change
+    if as_json and change is not None:
+        told = {**asdict(change), "is_warranted": change.is_warranted}
+        print_json({"constraints": found.certificate.constraints, **told, "fingerprint": found.document["fingerprint"]})
+        return
+    click.echo(str(found))
+    if output:
+        click.echo(f"Written to {output}.")
+
+
+@commands.command()
 @click.argument("files", nargs=-1, metavar="[POLICY] DATA")
 @options.people_of_an_audit
 @click.option("--decision", metavar="COLUMN", help="In place of a policy: the decisions in DATA, 0 or 1, or odds.")
