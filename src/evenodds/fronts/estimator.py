@@ -65,6 +65,8 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Gives the score. Without it X is the score itself, one column.
     constraints, objective, tolerance, curve, criterion, max_slope, max_loss, target, keep_individual_odds
         As for `evenodds.fit`.
+    max_randomized, max_randomized_by_group, selection_rate
+        As for `evenodds.fit`.
     confidence, guarantee
         As for `evenodds.fit`; about new people whose scores are as the out-of-fold ones.
     orientation : "positive" or "negative"
@@ -131,6 +133,9 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         max_slope: float | None = None,
         max_loss: float | None = None,
         target: TargetLike | None = None,
+        max_randomized: float | None = None,
+        max_randomized_by_group: float | None = None,
+        selection_rate: float | None = None,
         keep_individual_odds: bool = False,
         confidence: float | None = None,
         guarantee: Guarantee = "asymptotic",
@@ -156,6 +161,9 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.max_slope = max_slope
         self.max_loss = max_loss
         self.target = target
+        self.max_randomized = max_randomized
+        self.max_randomized_by_group = max_randomized_by_group
+        self.selection_rate = selection_rate
         self.keep_individual_odds = keep_individual_odds
         self.confidence = confidence
         self.guarantee = guarantee

@@ -87,6 +87,10 @@ class Certificate(Shown):
     """Which of the curves through a point was wanted; None where that was not recorded."""
     max_loss: float | None = None
     """How much of the objective might go for gentleness; None where the slope budget was not found that way."""
+    max_randomized: float | None = None
+    """The largest share of everybody that might be decided by chance; None where any might."""
+    max_randomized_by_group: float | None = None
+    """The same in each group."""
     selection_rate: float | None = None
     """The share of yeses over everybody that was asked for; None where any was allowed."""
     costs: tuple[float, float] | None = None
@@ -100,6 +104,8 @@ class Certificate(Shown):
     tell by these."""
     mixes: tuple[str, ...] = ()
     """The groups whose curve is a mix of two: no single curve of the family was found within the slope budget."""
+    randomized: _Later[tuple[float, ...]] = _Later()
+    """The share of each group that is decided by chance. Empty where that was not recorded."""
     spreads: _Later[tuple[tuple[Spread, ...], ...]] = _Later()
     """By constrained rate and group: of how many people the rate is the mean, and how much their odds vary (n - 1).
     Empty where that was not recorded."""
@@ -265,8 +271,9 @@ class Certificate(Shown):
         within = f" to within {self.tolerance:g}" if self.tolerance else ""
         where = f", fpr {self.target.fpr:.6f} and tpr {self.target.tpr:.6f}" if self.target else ""
         places = f", and a yes for {self.selection_rate:g} of everybody" if self.selection_rate is not None else ""
+        few = f", with {self.few}" if self.few else ""
         lines = [
-            f"Asked: {self.shared} in every group{within}{where}{places}.",
+            f"Asked: {self.shared} in every group{within}{where}{places}{few}.",
             f"Proven on the fitting data: every group meets its point to {self.residual:.1e} (recomputed).",
         ]
         better = "below" if self.smaller_is_better else "above"
@@ -302,7 +309,16 @@ class Certificate(Shown):
     @property
     def rivals(self) -> str:
         """Those that the policy is proven best among."""
-        return "thresholds within the tolerance" if self.curve == "threshold" else "rising curves"
+        if self.curve == "threshold":
+            return "thresholds within the tolerance"
+        return "rising curves" + (f" that leave {self.few}" if self.few else "")
+
+    @property
+    def few(self) -> str:
+        """How few people might be decided by chance, in words; nothing where there was no such budget."""
+        shares = (self.max_randomized, "of everybody"), (self.max_randomized_by_group, "of each group")
+        told = [f"{share:.4g} {whom}" for share, whom in shares if share is not None]
+        return f"at most {' and '.join(told)} to chance" if told else ""
 
     @property
     def already(self) -> str:

@@ -19,7 +19,7 @@ from evenodds.model.goals import Cost
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.one_threshold import one_threshold_within
-from evenodds.model.policy import Policy, rates_of
+from evenodds.model.policy import Policy, randomized_share, rates_of
 from evenodds.model.population import Guarantee, Population
 from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
 from evenodds.model.solve import MATERIAL, Solved, population_of, solved_within, spreads_of
@@ -46,6 +46,8 @@ def fit(
     max_slope: float | None = None,
     max_loss: float | None = None,
     target: TargetLike | None = None,
+    max_randomized: float | None = None,
+    max_randomized_by_group: float | None = None,
     selection_rate: float | None = None,
     keep_individual_odds: bool = False,
     confidence: float | None = None,
@@ -82,6 +84,11 @@ def fit(
     target : (fpr, tpr) or "baseline", optional
         An explicit point for equalised odds; "baseline" is the paper's rule, the best single threshold of the group
         whose best single threshold lies farthest from (0, 1). No budget applies then, unless max_slope is given.
+    max_randomized : float, optional
+        The largest share of everybody who are decided by chance, on the people of the fit: the best objective within
+        it, and then the gentlest curves of straight lines that leave no others to chance. No slope budget applies.
+    max_randomized_by_group : float, optional
+        The same for each group.
     selection_rate : float, optional
         The share of yeses over everybody, under whatever constraint: k / n where there are k places for n people.
     keep_individual_odds : bool
@@ -118,6 +125,8 @@ def fit(
         max_slope=max_slope,
         max_loss=max_loss,
         target=target,
+        max_randomized=max_randomized,
+        max_randomized_by_group=max_randomized_by_group,
         selection_rate=selection_rate,
         keep_individual_odds=keep_individual_odds,
         confidence=confidence,
@@ -245,12 +254,15 @@ def _certified(
         people=tuple(map(joint.figures_of, joint.members)),
         curve=request.family.name,
         criterion=request.criterion,
+        max_randomized=request.randomized.everybody if request.randomized else None,
+        max_randomized_by_group=request.randomized.by_group if request.randomized else None,
         selection_rate=request.constraint.selection_rate,
         max_loss=request.budget.loss if isinstance(request.budget, LossBudget) else None,
         costs=request.objective.scaled if isinstance(request.objective, Cost) else None,
         keep_individual_odds=request.keep_individual_odds,
         target_given=isinstance(request.budget, GivenPoint),
         mixes=tuple(group for group, curve in zip(joint.groups, curves, strict=True) if curve.parts),
+        randomized=(),
         spreads=(),
         one_threshold=None,
         weighted=not joint.is_counted,
@@ -264,6 +276,7 @@ def _certified(
     def later() -> dict[str, Any]:
         """What few look at, all of it at once, so that the people can be let go of."""
         found: dict[str, Any] = {
+            "randomized": tuple(map(randomized_share, curves, joint.members)),
             "spreads": spreads_of(joint, curves, request.constraint.rates),
             "one_threshold": one_threshold_within(joint, asked, goal),
             "objective_bound": goal.reported(gain_bound),

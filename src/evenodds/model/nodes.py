@@ -7,7 +7,7 @@ import numpy as np
 from evenodds.errors import OptionError
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["checked_nodes", "columns_of", "mean_between", "without_straight"]
+__all__ = ["checked_nodes", "columns_of", "mean_between", "shares_at", "without_straight"]
 
 _NARROW = 1e-300  # below it 1 / width is no number
 _STRAIGHT = 1e-9  # a change of slope, relative to the larger, that is none; odds so near a line lie on it
@@ -83,3 +83,15 @@ def without_straight(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 def mean_between(x: Floats, y: Floats) -> float:
     """The mean of the lines from the first node to the last."""
     return float(np.sum(np.diff(x) / 2 * (y[1:] + y[:-1])) / (x[-1] - x[0]))
+
+
+def shares_at(points: Floats, weights: Floats, nodes: Floats) -> Floats:
+    """The shares of people at the nodes; who is between two of them counts for both, as odds on a straight line do."""
+    after = np.clip(np.searchsorted(nodes, points, side="right"), 1, max(nodes.size - 1, 1))
+    before = after - 1
+    gap = np.diff(nodes)[before] if nodes.size > 1 else np.ones(points.size)
+    part = np.clip((points - nodes[before]) / gap, 0.0, 1.0)
+    held = np.bincount(before, weights * (1 - part), minlength=nodes.size)
+    if nodes.size > 1:
+        held = held + np.bincount(after, weights * part, minlength=nodes.size)
+    return np.asarray(held / held.sum())

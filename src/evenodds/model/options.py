@@ -140,6 +140,20 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             ),
             Option("target", None, 'A point of your own, or "baseline", the paper\'s rule.'),
             Number(
+                "max_randomized",
+                None,
+                "The largest share of everybody who are decided by chance.",
+                allowed="a number from 0 to 1, the share of everybody who are decided by chance",
+                high=1.0,
+            ),
+            Number(
+                "max_randomized_by_group",
+                None,
+                "The largest share of each group who are decided by chance.",
+                allowed="a number from 0 to 1, the share of each group who are decided by chance",
+                high=1.0,
+            ),
+            Number(
                 "selection_rate",
                 None,
                 "The share of yeses over everybody, such as places / applicants.",

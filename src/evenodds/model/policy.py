@@ -19,7 +19,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.piecewise import PiecewiseStack
 from evenodds.model.certificate import Certificate
 from evenodds.model.columns import floats_of
-from evenodds.model.curves import Curve
+from evenodds.model.curves import Curve, is_random
 from evenodds.model.groups import Group
 from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of
 from evenodds.model.roc import Point
@@ -27,7 +27,7 @@ from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 from evenodds.showing import Shown
 
-__all__ = ["Policy", "check_policy", "describe", "kind_of", "odds_of", "rates_of"]
+__all__ = ["Policy", "check_policy", "describe", "kind_of", "odds_of", "randomized_share", "rates_of"]
 
 
 _MANY = 20  # groups that are listed one by one
@@ -45,6 +45,12 @@ def rates_of(curve: Curve, group: Group) -> Point:
     else:
         fpr, tpr = group.class_conditional @ odds_of(curve, group)
     return Point(*(float(min(max(rate, 0.0), 1.0)) for rate in (fpr, tpr)))  # rounding must not make a rate of 1 more
+
+
+def randomized_share(curve: Curve, group: Group) -> float:
+    """The share of a group's people who are decided by chance."""
+    held = [float(side.weights[is_random(curve(curve.scale.own(side.points)))].sum()) for side in group.by_label]
+    return sum(held) / group.total
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,20 @@ _RANGES = {
     "unlimited": _FINITE,
     "resolution": (0.0, math.inf, False),
     "max_loss": (0.0, math.inf, False),
+    "max_randomized": (0.0, 1.0, False),
+    "max_randomized_by_group": (0.0, 1.0, False),
     "selection_rate": (0.0, 1.0, False),
     "confidence": (0.5, 1.0, False),
     "sample_tolerance": (0.0, 1.0, False),
 }
-_MAY_LACK = ("max_loss", "selection_rate", "confidence", "sample_tolerance")
+_MAY_LACK = (
+    "max_loss",
+    "max_randomized",
+    "max_randomized_by_group",
+    "selection_rate",
+    "confidence",
+    "sample_tolerance",
+)
 _FLAGS = ("smaller_is_better", "keep_individual_odds", "target_given", "weighted")
 
 
@@ -92,6 +101,7 @@ def certificate_of(plain: Mapping[str, Any]) -> Certificate:
     values["groups"] = tuple(_text("groups", group) for group in plain["groups"])
     values["people"] = tuple(_people(figures) for figures in plain.get("people", ()))
     values["spreads"] = tuple(tuple(map(_spread, of)) for of in plain.get("spreads", ()))
+    values["randomized"] = tuple(number("randomized", share, 0.0, 1.0) for share in plain.get("randomized", ()))
     values["change"] = None if plain.get("change") is None else _change(plain["change"])
     values["one_threshold"] = None if plain.get("one_threshold") is None else _one(plain["one_threshold"])
     values["mixes"] = tuple(_text("mixes", group) for group in plain.get("mixes", ()))
@@ -156,7 +166,12 @@ def _check_names(certificate: Certificate) -> None:
     _text("bound_by", certificate.bound_by)
     lists = (certificate.asked, certificate.reached, certificate.slopes, certificate.slope_bounds)
     lengths = {
-        len(one) for one in (*lists, *([certificate.people] if certificate.people else []), *certificate.spreads)
+        len(one)
+        for one in (
+            *lists,
+            *(one for one in (certificate.people, certificate.randomized) if one),
+            *certificate.spreads,
+        )
     }
     rates = constraint_of(certificate.constraints, 0.0).rates
     if lengths != {len(certificate.groups)} or len(certificate.spreads) not in (0, len(rates)):

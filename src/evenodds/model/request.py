@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from evenodds.errors import OptionError
 from evenodds.model.criteria import check_criterion
 from evenodds.model.families import CONTINUOUS, Family, choice_of
 from evenodds.model.goals import Constraint, Cost, check_objective, constraint_of
+from evenodds.model.lottery import RandomizedBudget
 from evenodds.model.options import DEFAULT_MAX_LOSS, OPTIONS
 from evenodds.model.population import Guarantee
 from evenodds.model.roc import Point
@@ -27,6 +28,15 @@ __all__ = [
     "Unlimited",
     "target_of",
 ]
+
+_WITH_FEW = ("linear", "optimal")
+_NOT_WITH_FEW = {
+    "criterion": "of the curves that leave few to chance the gentlest is taken",
+    "max_slope": "the fewer people are decided by chance, the steeper the curves",
+    "max_loss": "it gives up some of the objective for gentler curves, which leave more people to chance",
+    "target": "it names the point, and the budget chooses it",
+    "keep_individual_odds": "it binds the thresholds, and so does the budget",
+}
 
 TargetLike = Point | Sequence[float] | str
 
@@ -80,6 +90,7 @@ class Request:
     budget: Budget
     keep_individual_odds: bool = False
     assurance: Assurance | None = None
+    randomized: RandomizedBudget | None = None
 
     @classmethod
     def of(cls, **given: Any) -> Request:
@@ -113,10 +124,32 @@ class Request:
                 f"{family.with_article}'s may not. Allowed with it: {', '.join(CONTINUOUS)}."
             )
             raise OptionError(msg)
-        budget = _budget(family, constraint, value["max_slope"], value["max_loss"], value["target"])
+        randomized = _randomized(family, value)
+        free = randomized is not None or value["criterion"] == "fewest_randomized"
+        loss = 0.0 if free and value["max_loss"] is None else value["max_loss"]
+        budget = _budget(family, constraint, value["max_slope"], loss, value["target"])
         assurance = _assurance(constraint, value["confidence"], value["guarantee"])
         keep = value["keep_individual_odds"]
-        return cls(constraint, value["objective"], family, value["criterion"], budget, keep, assurance)
+        return cls(constraint, value["objective"], family, value["criterion"], budget, keep, assurance, randomized)
+
+
+def _randomized(family: Family, value: Mapping[str, Any]) -> RandomizedBudget | None:
+    """How many may be decided by chance; refuse what does not go with that."""
+    names = [name for name in ("max_randomized", "max_randomized_by_group") if value[name] is not None]
+    if not names:
+        return None
+    asked = f"{names[0]}={value[names[0]]:g}"
+    if family.is_hard:
+        msg = f"{asked} says how many may be decided by chance, and with curve='threshold' nobody is: give one of them."
+        raise OptionError(msg)
+    if family.name not in _WITH_FEW:
+        msg = f"{asked} needs curves of straight lines, not {family.with_article}. Allowed: {', '.join(_WITH_FEW)}."
+        raise OptionError(msg)
+    for name, why in _NOT_WITH_FEW.items():
+        if value[name] != OPTIONS[name].default:
+            msg = f"{asked} does not go with {name}={value[name]!r}: {why}."
+            raise OptionError(msg)
+    return RandomizedBudget(value["max_randomized"], value["max_randomized_by_group"])
 
 
 def _assurance(constraint: Constraint, confidence: float | None, guarantee: Guarantee) -> Assurance | None:

@@ -11,12 +11,14 @@ import numpy as np
 from evenodds.errors import UnreachableError
 from evenodds.geometry.program import SolverError
 from evenodds.geometry.stack import Stack
+from evenodds.model.band import gentlest_in
 from evenodds.model.budget import Chosen, best_under, least_slope
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Objective, Rate, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
+from evenodds.model.lottery import RandomizedBudget, best_with_few, least_randomized
 from evenodds.model.mix import gentlest_mix
 from evenodds.model.policy import rates_of
 from evenodds.model.population import Population, Spread, spread_of
@@ -55,6 +57,8 @@ def solved_within(joint: JointDistribution, request: Request) -> Solved:
     """From a request to curves that keep to its tolerance at the fit."""
     if request.family.is_hard:
         return _solved_by_thresholds(joint, request)
+    if request.randomized is not None:
+        return _solved_with_few(joint, request, request.randomized)
     joint, scale = joint.searched
     goal = objective_of(request.objective, joint)
     unlimited = best_under(joint, request.family, np.inf, goal, request.constraint)
@@ -89,6 +93,34 @@ def _solved_by_thresholds(joint: JointDistribution, request: Request) -> Solved:
         curves = [Curve.threshold(score) for score in found.scores]
     own = tuple(curve.on(scale) for curve in curves)
     return Solved(request, joint, goal, np.inf, found.points, own, goal.gain(best.points), found.bound)
+
+
+def _solved_with_few(joint: JointDistribution, request: Request, budget: RandomizedBudget) -> Solved:
+    """The best points with few people decided by chance, and the gentlest curves that leave no others to it."""
+    joint, scale = joint.searched
+    goal = objective_of(request.objective, joint)
+    best = best_under(joint, request.family, np.inf, goal, request.constraint)
+    found = best_with_few(joint, goal, request.constraint, budget)
+    if found is None:
+        raise UnreachableError(_too_many_randomized(joint, goal, request, budget))
+    every = zip(joint.members, found.points, found.bands, found.room, strict=True)
+    own = tuple(gentlest_in(*one).on(scale) for one in every)
+    return Solved(request, joint, goal, np.inf, found.points, own, goal.gain(best.points), found.bound)
+
+
+def _too_many_randomized(joint: JointDistribution, goal: Objective, request: Request, budget: RandomizedBudget) -> str:
+    """What to say where so few people decided by chance are not enough for a share of yeses."""
+    least, group = least_randomized(joint, goal, request.constraint, budget)
+    name, asked, needed = (
+        ("max_randomized", budget.everybody, least.everybody)
+        if budget.everybody is not None
+        else ("max_randomized_by_group", budget.by_group, least.by_group)
+    )
+    asks = f"selection_rate={request.constraint.selection_rate:g} and {name}={asked:g}"
+    return (
+        f"No policy was found with {asks}. The least found that would do is {name}={needed:.3g}, most of it for group "
+        f"{group!r}. Hint: {name}={needed:.3g}, a tolerance, or no selection_rate."
+    )
 
 
 def _chosen(joint: JointDistribution, request: Request, goal: Objective, unlimited: Chosen) -> Chosen:

@@ -23,6 +23,7 @@ from evenodds.model.goals import Cost, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.lp import nearest_to_perfect
+from evenodds.model.nodes import shares_at
 from evenodds.model.policy import Policy, check_policy, rates_of
 from evenodds.model.request import Request
 from evenodds.model.scale import Scale
@@ -144,7 +145,7 @@ class _Near:
         self._columns = [np.arange(end - at.size, end) for end, at in zip(ends.tolist(), nodes, strict=True)]
         self._count = int(ends[-1])
         every = zip(self.people.members, nodes, strict=True)
-        self._shares = [np.stack([_shares(side.points, side.weights, at) for side in m.by_label]) for m, at in every]
+        self._shares = [np.stack([shares_at(side.points, side.weights, at) for side in m.by_label]) for m, at in every]
 
     def least_change(self) -> float:
         """The least change with which the promise is kept."""
@@ -254,15 +255,3 @@ def _off_chord(curve: Curve, nodes: Floats, scale: Scale) -> Floats:
     off = np.abs(curve(scale.own(at)) - (y[:-1, None] + share * np.diff(y)[:, None])).max(axis=1)
     off = np.where(off < _SPARE, 0.0, off * _MORE)  # rounding is not a difference
     return np.asarray(np.maximum(np.append(off, 0.0), np.append(0.0, off)))
-
-
-def _shares(points: Floats, weights: Floats, nodes: Floats) -> Floats:
-    """The shares of people at the nodes; who is between two of them counts for both, as odds on a straight line do."""
-    after = np.clip(np.searchsorted(nodes, points, side="right"), 1, max(nodes.size - 1, 1))
-    before = after - 1
-    gap = np.diff(nodes)[before] if nodes.size > 1 else np.ones(points.size)
-    part = np.clip((points - nodes[before]) / gap, 0.0, 1.0)
-    held = np.bincount(before, weights * (1 - part), minlength=nodes.size)
-    if nodes.size > 1:
-        held = held + np.bincount(after, weights * part, minlength=nodes.size)
-    return np.asarray(held / held.sum())

@@ -128,6 +128,9 @@ fit_options = _together(
     _declared("max_slope"),
     _declared("max_loss"),
     _declared("target", metavar="FPR,TPR"),
+    _declared("max_randomized"),
+    _declared("max_randomized_by_group"),
+    _declared("selection_rate"),
     _declared("keep_individual_odds"),
     _declared("confidence"),
     _declared("guarantee"),
@@ -170,10 +173,10 @@ def goal_settings(given: dict[str, Any]) -> dict[str, Any]:
 
 def fit_settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options of a fit, as Python takes them."""
-    settings = goal_settings(given) | {
-        name: given[name]
-        for name in ("criterion", "max_slope", "max_loss", "keep_individual_odds", "confidence", "guarantee")
-    }
+    from evenodds.model.options import OPTIONS  # noqa: PLC0415 as above
+
+    named = {name: given[name] for name in OPTIONS if name not in ("objective", "target")}
+    settings = named | goal_settings(given)
     target = given["target"]
     if target is not None and target != "baseline":
         try:
