@@ -13,7 +13,7 @@ from typing import Any
 
 from evenodds.frames import frame_of_rows
 
-__all__ = ["Shown", "aligned", "cell_text", "text_table"]
+__all__ = ["Shown", "aligned", "cell_text", "round_number", "text_table"]
 
 _MANY = 1000  # from there on nobody reads what is behind the point
 _PICTURES = "evenodds.pictures.shown"
@@ -68,3 +68,13 @@ def cell_text(value: Any) -> str:
     if math.isnan(value):
         return "not defined"
     return f"{value:,.0f}" if _MANY <= abs(value) < math.inf else f"{value:.4g}"
+
+
+def round_number(least: float) -> float:
+    """The first of 1, 2 and 5 times a power of ten that is no less.
+
+    >>> round_number(0.7), round_number(3.1)
+    (1.0, 5.0)
+    """
+    unit = 10.0 ** math.floor(math.log10(least))
+    return next(unit * m for m in (1, 2, 5, 10) if unit * m >= least)

@@ -424,6 +424,30 @@ def test_decide_names_the_row_of_a_bad_id(run, tmp_path, who, expected):
     assert "--round '\\udcff' is not allowed. Allowed: a string of whole characters, without '|'." in told
 
 
+def test_decide_hands_out_places_over_the_whole_file(run, past, policy, tmp_path):
+    (tmp_path / "key.txt").write_text(f"{'ab' * 32}\n")
+    known = eo.decide(policy, past, score="points", group="race", id="name", key="ab" * 32, places=True)
+    words = [*COLUMNS, "--id", "name", "--key-file", "key.txt"]
+    run("decide", "policy.json", "past.parquet", *words, "--places", "-o", "out.parquet")
+    assert pa.parquet.read_table(tmp_path / "out.parquet").equals(known)
+    expected = sum(known["odds"].to_pylist())
+    count = ["--places-count", int(expected)]
+    text = run("decide", "policy.json", "-", *words, *count, stdin=(tmp_path / "past.csv").read_bytes())
+    assert [line.rsplit(",", 1)[1] for line in text.split()[1:]] == [str(one) for one in known["decision"].to_pylist()]
+    told = run("decide", "policy.json", "past.csv", *words, "--places-count", 120, exit_code=2)
+    assert told == (
+        "evenodds: past.csv: --places-count 120 is not what the odds of these 1,200 people sum to, which is "
+        f"{expected:.6g}. Allowed: {int(expected)} or {int(expected) + 1}, or --places for as many as the odds sum to. "
+        "Hint: fit the policy with --selection-rate 0.1 for 120 of 1,200 people.\n"
+    )
+    assert "Invalid value for '--places-count'" in run(
+        "decide", "policy.json", "-", *words, *count[:1], -1, exit_code=2
+    )
+    (tmp_path / "new.csv").write_text("name,points,race\na,50,white\nb,60,white\na,50,white\n")
+    told = run("decide", "policy.json", "new.csv", *words, "--places", exit_code=2)
+    assert "id 'a' comes 2 times (row 1, row 3)" in told
+
+
 LIMIT = 500_000_000  # bytes
 
 

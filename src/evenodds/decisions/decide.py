@@ -1,4 +1,4 @@
-"""Decisions that can be audited: odds, the draw of who is decided for, and whether it is below them."""
+"""Decisions that can be audited: odds, the draw of who is decided for, and whether it is below them; or places."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ import numpy as np
 
 from evenodds.decisions.apply import apply
 from evenodds.decisions.draw import draw
+from evenodds.decisions.places import handed_out, places_asked_for
 from evenodds.errors import DataError, OptionError
 from evenodds.frames import array_of, is_lazy, opened, with_column
+from evenodds.model.cells import names_of
+from evenodds.model.columns import floats_of
+from evenodds.model.keys import get_indexer
 from evenodds.model.policy import Policy
+from evenodds.model.scale import Scale
 
 __all__ = ["decide"]
 
@@ -25,10 +30,12 @@ def decide(
     id: str,  # noqa: A002 the word for it
     key: str,
     round: str = "",  # noqa: A002 the word for a repeated lottery
+    places: int | bool | None = None,
 ) -> Any:
     """Decide for each row of a data frame: yes if the draw of the person is below their odds.
 
-    The same person gets the same draw with the same key and round, whenever and in whatever order they come.
+    The same person gets the same draw with the same key and round, whenever and in whatever order they come. With
+    `places` there is one draw for the whole cohort instead, and the number of yeses is hardly left to chance.
 
     Parameters
     ----------
@@ -41,10 +48,18 @@ def decide(
         The column that says who a row is.
     key, round : str
         As for `draw`.
+    places : True or int, optional
+        Hand out places over the whole cohort. Everybody keeps their odds, and the number of yeses is within one of what
+        is expected, in each group, in every band of its scores, and in all: systematic sampling, from one start that
+        the key and the round give, over people in the order of group, score and id; the order of rows does not
+        matter. True hands out as many places as the odds sum to. A number is how many there are; it must be that
+        sum, rounded up or down, or is an error that says how to fit a policy for it. Ids must differ, and the frame
+        must hold the whole cohort: who else is in it matters.
 
     Returns
     -------
-    A frame of the same kind with the columns odds, draw and decision (0 or 1) more.
+    A frame of the same kind with the columns odds, draw and decision (0 or 1) more; with places without draw, since
+    nobody has one of their own.
 
     Examples
     --------
@@ -56,18 +71,38 @@ def decide(
       who  points   race   odds   draw  decision
     0   a    25.0  white  0.359  0.028         1
     1   b    49.5  white  0.934  0.146         1
+
+    People whose odds sum to 2.24 are two yeses or three, whatever the key:
+
+    >>> people = pd.DataFrame({"who": list("abcd"), "points": [20, 31, 31, 60], "race": "white"})
+    >>> eo.decide(policy, people, score="points", group="race", id="who", key="00" * 32, places=True).round(3)
+      who  points   race   odds  decision
+    0   a      20  white  0.241         0
+    1   b      31  white  0.500         1
+    2   c      31  white  0.500         0
+    3   d      60  white  1.000         1
     """
+    asked = places_asked_for(places)
     table = opened(frame, [id])
     if is_lazy(table):
-        msg = f"decide takes frames in memory, got {type(frame).__name__}. Hint: collect it, or decide in batches."
+        instead = "" if asked is not None else ", or decide in batches"
+        msg = f"decide takes frames in memory, got {type(frame).__name__}. Hint: collect it{instead}."
         raise DataError(msg)
-    taken = [name for name in ("draw", "decision") if name in table.columns]
+    new = ("decision",) if asked is not None else ("draw", "decision")
+    taken = [name for name in new if name in table.columns]
     if taken:
         msg = f"The frame has a column {taken[0]!r} already. Hint: rename it first."
         raise OptionError(msg)
     with_odds = apply(policy, frame, score=score, group=group)
-    draws = draw(_ids(table[id]), key=key, round=round)
     odds = array_of(opened(with_odds, ["odds"]).to_native()["odds"])
+    ids = _ids(table[id])
+    if asked is not None:
+        native = table.to_native()
+        codes = get_indexer([native[name] for name in names_of(group)], sorted(policy.groups))
+        upward = Scale(policy.orientation).upward(floats_of(f"score column {score!r}", array_of(native[score])))
+        yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round)
+        return with_column(opened(with_odds, []), "decision", yes.astype(np.int64))
+    draws = draw(ids, key=key, round=round)
     with_draws = with_column(opened(with_odds, []), "draw", draws)
     return with_column(opened(with_draws, []), "decision", (draws < odds).astype(np.int64))
 

@@ -18,7 +18,7 @@ from evenodds.errors import DataError, OptionError
 from evenodds.frames import is_missing
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["draw"]
+__all__ = ["begun", "checked", "draw", "whole_number"]
 
 _KEY_LENGTH = 64
 _PREFIX = "evenodds/draw/v1|"
@@ -42,6 +42,19 @@ def draw(ids: Iterable[object], *, key: str, round: str = "") -> Floats:  # noqa
     >>> draw(["a", "b", "a"], key="00" * 32).round(6)
     array([0.028248, 0.146339, 0.028248])
     """
+    start = begun(_PREFIX, key=key, round=round)
+    start.update(b"|")
+    return np.fromiter((_uniform(start, checked(one, place)) for place, one in enumerate(ids)), np.float64)
+
+
+def _uniform(start: hmac.HMAC, text: str) -> float:
+    each = start.copy()
+    each.update(text.encode())
+    return whole_number(each) / 2**53
+
+
+def begun(prefix: str, *, key: str, round: str) -> hmac.HMAC:  # noqa: A002 the word for a repeated lottery
+    """An HMAC that has read the prefix and the round; refuse a key or a round that is none."""
     if not (isinstance(key, str) and len(key) == _KEY_LENGTH and set(key) <= set("0123456789abcdefABCDEF")):
         hint = "secrets.token_hex(32) makes one, and so does evenodds draw-key"
         msg = f"key must be a string of 64 hexadecimal digits. Hint: {hint}."
@@ -49,17 +62,16 @@ def draw(ids: Iterable[object], *, key: str, round: str = "") -> Floats:  # noqa
     if not isinstance(round, str) or "|" in round or _is_broken(round):
         msg = f"round={round!r} is not allowed. Allowed: a string of whole characters, without '|'."
         raise OptionError(msg)
-    start = hmac.new(key.encode("ascii"), f"{_PREFIX}{round}|".encode(), "sha256")
-    return np.fromiter((_uniform(start, _checked(one, place)) for place, one in enumerate(ids)), np.float64)
+    return hmac.new(key.encode("ascii"), f"{prefix}{round}".encode(), "sha256")
 
 
-def _uniform(start: hmac.HMAC, text: str) -> float:
-    each = start.copy()
-    each.update(text.encode())
-    return (int.from_bytes(each.digest()[:7]) >> 3) / 2**53
+def whole_number(code: hmac.HMAC) -> int:
+    """What an HMAC says, as a whole number below 2^53."""
+    return int.from_bytes(code.digest()[:7]) >> 3
 
 
-def _checked(given: object, place: int) -> str:
+def checked(given: object, place: int) -> str:
+    """An id as the text that is drawn for; refuse one that is missing, broken, or easily taken for another."""
     text = given if isinstance(given, str) else "" if is_missing(given) else str(given)
     if not text:
         why = "it is missing. Hint: everybody who is drawn for needs an id"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenodds.errors import DataError, OptionError, UnreachableError
+from evenodds.evaluation.step import POINT, Step, beyond_the_scores, step_of
 from evenodds.geometry.roots import bracketed_root
 from evenodds.model.curves import Curve
 from evenodds.model.families import family_of
@@ -50,7 +51,7 @@ class Explanation:
     slope: float
     """How fast the odds change with the score here, as a magnitude."""
     with_one_more: float
-    """The odds one point nearer to a yes."""
+    """The odds one `step` nearer to a yes."""
     needed: Mapping[float, float | None]
     """For some odds the score in the same group that gives at least these; None where no score does."""
     same_odds: Mapping[str, tuple[float, float] | None]
@@ -64,29 +65,58 @@ class Explanation:
     """The share of positives among people of the group at this score, if there are any."""
     plateaus: tuple[Plateau, ...] = ()
     """Odds that the group has over whole stretches of scores, from no to yes; between these the odds change."""
+    step: Step = POINT
+    """A point where scores are points; else their resolution, or about a hundredth of their range."""
+    score_range: tuple[float, float] = (-math.inf, math.inf)
+    """The lowest and the highest score that were seen at the fit, of any group."""
+    best_odds: float = 1.0
+    """The group's odds at the most favourable of these scores."""
+    beyond: str | None = None
+    """How the group's curve goes on beyond these scores; None where it does not."""
 
     @property
     def fixed_odds(self) -> float | None:
         """The odds under fixed randomisation at the same rates."""
         return None if self.fixed is None else float(self.fixed(self.score))
 
+    @property
+    def _seen(self) -> tuple[float, float]:
+        """The least and the most favourable score seen at the fit."""
+        lo, hi = self.score_range
+        return (lo, hi) if self.orientation == "positive" else (hi, lo)
+
+    def _is_better(self, score: float, other: float) -> bool:
+        """Whether a score speaks more for a yes than another."""
+        return score > other if self.orientation == "positive" else score < other
+
     def __str__(self) -> str:
-        step = "one point more" if self.orientation == "positive" else "one point less"
         text = [f"At a score of {self.score:g} the odds of a yes in group {self.group!r} are {_percent(self.odds)}."]
-        if abs(self.with_one_more - self.odds) <= _SAME:
-            text.append(f"With {step} they would be the same.")
-        else:
-            text.append(f"With {step} they would be {_percent(self.with_one_more)} (slope here {self.slope:.4g}).")
+        text.append(self._one_step())
         if self.rank is not None:
             text.append(f"The score is better than that of {_percent(self.rank)} of the group.")
         if self.positive_share is not None:
             text.append(f"Of the group's people with this score {_percent(self.positive_share)} were positive.")
         text += self._stretches()
         text += self._way_up()
+        if self.beyond:
+            text.append(f"The group's curve {self.beyond}; a gentle curve may be wider than the scores.")
         text += self._elsewhere()
         if self.fixed is not None:
             text.append(self._without_curves())
         return " ".join(text)
+
+    def _one_step(self) -> str:
+        """What a step more would do; nobody is told of a score that no one has."""
+        upward = self.orientation == "positive"
+        if not self._is_better(self._seen[1], self.score):
+            return f"No {'higher' if upward else 'lower'} score was seen at the fit."
+        step, odds = f"{self.step.alone} {'more' if upward else 'less'}", self.with_one_more
+        if abs(self._seen[1] - self.score) < self.step.size:
+            which = "highest" if upward else "lowest"
+            step, odds = f"the {which} score seen at the fit, {self._seen[1]:.6g},", self.best_odds
+        if abs(odds - self.odds) <= _SAME:
+            return f"With {step} they would be the same."
+        return f"With {step} they would be {_percent(odds)} (slope here {self.slope:.4g})."
 
     def _stretches(self) -> list[str]:
         """Where the odds change, if that is here and there: those between have nothing to gain by a point more."""
@@ -104,17 +134,33 @@ class Explanation:
 
     def _way_up(self) -> list[str]:
         ahead = [(odds, at) for odds, at in self.needed.items() if odds > self.odds + _SAME]
-        at_most = {at: odds for odds, at in ahead if at is not None}  # of odds with one score the highest
-        reached = [f"{_percent(odds)} at {at:.6g}" for at, odds in at_most.items()]
-        sentences = [f"The group has odds of {', '.join(reached)}."] if reached else []
+        first, last = self._seen
+        everywhere = [odds for odds, at in ahead if at is not None and self._is_better(first, at)]
+        nowhere = [_percent(odds) for odds, at in ahead if at is not None and self._is_better(at, last)]
         never = [_percent(odds) for odds, at in ahead if at is None]
-        return sentences + ([f"No score of the group has odds of {' or '.join(never)}."] if never else [])
+        within = {at: odds for odds, at in ahead if at is not None and min(first, last) <= at <= max(first, last)}
+        reached = [f"{_percent(odds)} at {at:.6g}" for at, odds in within.items()]  # of odds with one score the highest
+        told = (
+            (everywhere, f"Every score seen at the fit has odds of at least {_percent(max(everywhere, default=0))}."),
+            (reached, f"The group has odds of {', '.join(reached)}."),
+            (nowhere, f"No score seen at the fit reaches odds of {' or '.join(nowhere)}."),
+            (never, f"No score of the group has odds of {' or '.join(never)}."),
+        )
+        return [sentence for found, sentence in told if found]
 
     def _elsewhere(self) -> list[str]:
-        places = [f"{_between(at)} in group {group!r}" for group, at in self.same_odds.items() if at is not None]
-        never = [repr(group) for group, at in self.same_odds.items() if at is None]
-        sentences = [f"The same odds are given {'; '.join(places)}."] if places else []
-        return sentences + ([f"No score gives these odds in group {', '.join(never)}."] if never else [])
+        lo, hi = self.score_range
+        given = {group: at for group, at in self.same_odds.items() if at is not None}
+        seen = {group: at for group, at in given.items() if min(at) <= hi and max(at) >= lo}
+        places = [f"{_between(at)} in group {group!r}" for group, at in seen.items()]
+        unseen = [repr(group) for group in given if group not in seen]
+        never = [repr(group) for group in self.same_odds if group not in given]
+        told = (
+            (places, f"The same odds are given {'; '.join(places)}."),
+            (unseen, f"No score seen at the fit gives these odds in group {', '.join(unseen)}."),
+            (never, f"No score gives these odds in group {', '.join(never)}."),
+        )
+        return [sentence for found, sentence in told if found]
 
     def _without_curves(self) -> str:
         assert self.fixed is not None  # noqa: S101 asked only then
@@ -172,17 +218,21 @@ def explain(
     at = number_of("score", score, "a finite number")
     asked = _odds_asked_for(odds)
     here = float(own(at))
-    step = own.scale.sign
+    step = step_of(policy)
     explanation = Explanation(
         group=key,
         score=at,
         odds=here,
         slope=float(own.slope(at)),
-        with_one_more=float(own(at + step)),
+        with_one_more=float(own(at + own.scale.sign * step.size)),
         needed=Frozen({wanted: score_needed(own, wanted) for wanted in sorted({*_WORTH_KNOWING, *asked})}),
         same_odds=Frozen({other: scores_with(curve, here) for other, curve in policy.curves.items() if other != key}),
         orientation=policy.orientation,
         plateaus=plateaus_of(own),
+        step=step,
+        score_range=policy.score_range,
+        best_odds=float(own(np.array(policy.score_range)).max()),
+        beyond=beyond_the_scores(own, policy.score_range) or None,
     )
     return explanation if joint is None else _beside(explanation, policy, joint)
 

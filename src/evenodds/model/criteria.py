@@ -32,8 +32,8 @@ __all__ = [
 
 JOINT_CRITERIA = ("even_slopes", "even_randomized")
 WHEN_TO_USE = {
-    "gentlest": "by default: of the family's curves the one whose odds change least with a point of score",
-    "even_slopes": "where a point of score should be worth the same in every group",
+    "gentlest": "by default: of the family's curves the one whose odds change least with the score",
+    "even_slopes": "where the same step of score should be worth the same in every group",
     "smoothest": "where kinks in the odds would be noticed, or the odds are differentiated",
     "robust": "where scores are noisy: errors of the score change the odds least on average",
     "fewest_randomized": "where chance should decide for as few people as possible, at the price of steeper odds",

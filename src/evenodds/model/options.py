@@ -128,7 +128,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
                 "max_slope",
                 None,
                 "A budget on every group's largest slope.",
-                allowed="a number above 0, the largest change of odds a point of score",
+                allowed="a number above 0, the largest change of odds for a change of the score by 1",
                 above=True,
                 endless=True,
             ),

@@ -357,7 +357,9 @@ def densities_figure(joint: JointDistribution, policy: Policy | None = None) -> 
         series.append(Series(f"{key}: decided by chance", ends, np.full(2, level), "zone", group=key))
     title = "Where people score" + (", and where chance decides" if policy else "")
     meaning = f"people within {width.max() / 2:.3g} of this score"
-    return Figure(title, "score", "share of people a point", tuple(series), joint.groups, floor=0.0, people=meaning)
+    return Figure(
+        title, "score", "share of people for 1 of score", tuple(series), joint.groups, floor=0.0, people=meaning
+    )
 
 
 def _density_bins(joint: JointDistribution) -> tuple[Floats, Floats]:

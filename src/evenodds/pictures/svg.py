@@ -17,8 +17,9 @@ import numpy as np
 from evenodds.geometry.pieces import Floats
 from evenodds.pictures.labels import line_labels, shortened
 from evenodds.pictures.scene import PALETTE, Scene, Series
+from evenodds.showing import round_number
 
-__all__ = ["View", "hover_data", "round_number", "svg_of"]
+__all__ = ["View", "hover_data", "svg_of"]
 
 WIDTH = 480
 _HEIGHT = 320
@@ -140,16 +141,6 @@ def _extent(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]]:
     low, high = (0.0, 1.0) if scene.from_0_to_1 else extents["y"]
     room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
     return x, (low - room, high + room)
-
-
-def round_number(least: float) -> float:
-    """The first of 1, 2 and 5 times a power of ten that is no less.
-
-    >>> round_number(0.7), round_number(3.1)
-    (1.0, 5.0)
-    """
-    unit = 10.0 ** math.floor(math.log10(least))
-    return next(unit * m for m in (1, 2, 5, 10) if unit * m >= least)
 
 
 def _ticks(ends: tuple[float, float], *, log: bool, wanted: int = 6) -> list[float]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from evenodds.errors import OptionError
+from evenodds.evaluation.step import beyond_the_scores
 from evenodds.model.curves import Curve
 from evenodds.model.fit import SMALL_GROUP, weaknesses
 from evenodds.model.policy import kind_of
@@ -63,7 +64,16 @@ def parameters(subject: Subject) -> list[Block]:
     )
     if subject.mixed:
         note += f" {subject.why_mixed(*subject.mixed)} Below a mix stand its parts, with the share of the odds of each."
-    return [table_of("The curves in numbers", rows, kinds, note)]
+    blocks: list[Block] = [table_of("The curves in numbers", rows, kinds, note)]
+    beyond = {group: beyond_the_scores(curve, policy.score_range) for group, curve in policy.curves.items()}
+    told = tuple(f"The curve of {group} {where}." for group, where in beyond.items() if where)
+    if told:
+        why = (
+            "Some thresholds lie where nobody scores: a curve that is gentle enough may be wider than the scores. "
+            "People get the part of it that lies among these. keep_individual_odds keeps all thresholds inside."
+        )
+        blocks += [Text(why), Bullets(told)]
+    return blocks
 
 
 def _figures(curve: Curve) -> dict[str, Cell]:

@@ -9,10 +9,10 @@ import numpy as np
 from evenodds.evaluation.audit import BETWEEN, Audit
 from evenodds.evaluation.compare import compare
 from evenodds.evaluation.outcomes import RATE_NAMES, outcomes_of
+from evenodds.evaluation.step import step_of
 from evenodds.model.criteria import WHEN_TO_USE
 from evenodds.model.goals import constraint_of
 from evenodds.model.policy import Policy
-from evenodds.pictures.svg import round_number
 from evenodds.report.document import (
     Block,
     Bullets,
@@ -27,6 +27,7 @@ from evenodds.report.document import (
     table_of,
 )
 from evenodds.report.subject import Subject, by_chance, listed
+from evenodds.showing import round_number
 
 __all__ = ["before_and_after", "decided", "in_short"]
 
@@ -48,6 +49,7 @@ def in_short(subject: Subject) -> list[Block]:
     steep = policy.steepest
     slope = policy.curves[steep].lipschitz
     was = max(curve.lipschitz for curve in subject.earlier.values())
+    step = step_of(policy)
     now, then = (_spread(one, certificate.constraints) for one in (new, old))
     chance, chance_before = (by_chance(one) for one in (new, old))
     old_accuracy = _percent(old.accuracy.value)
@@ -61,9 +63,9 @@ def in_short(subject: Subject) -> list[Block]:
             ),
             KeyFigure("accuracy", _percent(new.accuracy.value), f"before: {old_accuracy}"),
             KeyFigure(
-                "steepest odds, a point of score",
-                shown(slope, "slope"),
-                f"group {steep}; before: {shown(was, 'slope')}",
+                f"steepest odds, {step.each}",
+                shown(slope * step.size, "slope"),
+                f"group {steep}; before: {shown(was * step.size, 'slope')}",
             ),
             KeyFigure("people decided by chance", _percent(chance), f"before: {_percent(chance_before)}"),
         )
@@ -140,7 +142,8 @@ def _gentleness(subject: Subject, slope: float, steep: str) -> str:
             f"In {listed(subject.jumping)} the odds jump: people on the two sides of one score are treated as if "
             "they had nothing in common. A slope budget would smooth that."
         )
-    step = round_number(0.8 * (hi - lo) / 100)
+    # Where scores lie farther apart than a hundredth of their range, those who stand side by side do.
+    step = max(round_number(0.8 * (hi - lo) / 100), _least_distance(subject))
     most = min(1.0, slope * step)
     cliff = "Nobody stands at a cliff" if most <= _CLIFF else "The odds are continuous, but steep"
     return (
@@ -148,6 +151,12 @@ def _gentleness(subject: Subject, slope: float, steep: str) -> str:
         f"{100 * most:.2g} percentage points (in {steep!r}, the steepest group). A single threshold parts some of them "
         "by 100."
     )
+
+
+def _least_distance(subject: Subject) -> float:
+    """How near two scores of one group come to each other."""
+    distances = [float(np.diff(member.scores).min()) for member in subject.known.members if member.scores.size > 1]
+    return min(distances, default=0.0)
 
 
 def _mixed(subject: Subject) -> str:
@@ -203,7 +212,8 @@ def _budget(subject: Subject) -> tuple[str, str]:
     certificate = subject.policy.certificate
     if math.isinf(certificate.max_slope):
         return "none", "a group may keep a hard threshold"
-    size = f"{certificate.max_slope:.6g} a point"
+    step, slope = step_of(subject.policy), certificate.max_slope
+    size = f"{slope:.6g} a point" if step.is_point else f"{slope:.6g}, so {slope * step.size:.3g} for {step.each}"
     if certificate.max_loss is not None:
         return (
             size,

@@ -243,7 +243,7 @@ def _budgets(rows: Sequence[Budget]) -> Section:
     return Section(
         "A slope budget for every group",
         (
-            Text("No group stands at a cliff: the odds of every group rise by at most so much a point of score."),
+            Text("With a budget no group's odds jump: they rise by at most so much a point of score."),
             table_of("What it costs", [_cells(row) for row in rows], {"loss": "rate"}),
         ),
     )

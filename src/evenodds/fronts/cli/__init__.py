@@ -345,16 +345,37 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     help="A file with the secret key (draw-key makes one).",
 )
 @click.option("--round", "round_", default="", help="Tells repeated lotteries for the same people apart.")
+@click.option(
+    "--places",
+    is_flag=True,
+    help="One draw for the whole file: the yeses of each group and of all are within one of what is expected.",
+)
+@click.option(
+    "--places-count", type=click.IntRange(min=0), metavar="K", help="The same, and refuse odds that do not sum to K."
+)
 @click.option("-o", "--output", default="-", help="Where to write; standard output without it.")
 @options.file_format
 @options.delimiter
-def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **given: Any) -> None:
+def decide(
+    *,
+    policy: str,
+    who: str,
+    key_file: str,
+    round_: str,
+    places: bool,
+    places_count: int | None,
+    output: str,
+    **given: Any,
+) -> None:
     """Decide for each row: odds, the person's draw, and 1 if it is below them. Files larger than memory stream through.
+
+    With --places the draw is one for all: DATA must be the whole cohort with different ids, and is read into memory.
 
     \b
     Example:
       evenodds draw-key > key.txt
       evenodds decide policy.json new.csv --score points --group race --id name --key-file key.txt -o decided.csv
+      evenodds decide policy.json new.csv --score points --group race --id name --key-file key.txt --places > out.csv
     """
     from pathlib import Path
 
@@ -363,17 +384,25 @@ def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **
     from evenodds.model.policy import Policy
 
     check_outputs({"-o": output}, policy, key_file)
+    asked = places if places_count is None else places_count
     read, key = Policy.load(policy), Path(key_file).read_text(encoding="ascii", errors="replace").strip()
 
     def treated(people: Any, score: str, group: list[str]) -> Any:
-        return decided(read, people, score=score, group=group, id=who, key=key, round=round_)
+        return decided(read, people, score=score, group=group, id=who, key=key, round=round_, places=asked)
 
-    _stream(treated, ["odds", "draw", "decision"], given, output, also=who)
+    if asked is not False:
+        _stream(treated, ["odds", "decision"], given, output, also=who, at_once=True)
+    else:
+        _stream(treated, ["odds", "draw", "decision"], given, output, also=who)
 
 
-def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *, also: str | None = None) -> None:
-    """Read some rows, treat them, write them; every other column passes through as it stands."""
+def _stream(
+    treated: Any, new: list[str], given: dict[str, Any], output: str, *, also: str | None = None, at_once: bool = False
+) -> None:
+    """Read some rows, or all at once, treat them, write them; every other column passes through as it stands."""
     from contextlib import ExitStack
+
+    import pyarrow as pa
 
     from evenodds.fronts.cli.columns import numbers, rows_from, texts
     from evenodds.fronts.cli.files import Source, sink
@@ -383,7 +412,8 @@ def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *,
     options.check_roles({"--score": [score], "--group": groups, "--id": [also] if also else []})
     writer, rows = None, 0
     with ExitStack() as stack:
-        for table in source.batches([score, *groups, *([also] if also else [])]):
+        tables = source.batches([score, *groups, *([also] if also else [])])
+        for table in [pa.concat_tables(tables)] if at_once else tables:
             taken = [name for name in new if name in table.column_names]
             if taken:
                 msg = f"{source.name} has a column {taken[0]!r} already. Hint: rename it first."

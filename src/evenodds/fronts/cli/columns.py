@@ -17,6 +17,9 @@ _HINTS = {
     "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
     "positive_label=": "--positive-label ",
     "round=": "--round ",
+    ", or True for as many": ", or --places for as many",
+    "places=": "--places-count ",
+    "selection_rate=": "--selection-rate ",
     "id None cannot": "an id cannot",
     "unicodedata.normalize('NFC', id.strip()) repairs it": "repair it in the file",
 }
