@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from evenodds.errors import OptionError
 
-__all__ = ["Frozen", "confidence_of", "flag_of", "number_of", "whole_number_of"]
+__all__ = ["Frozen", "confidence_of", "flag_of", "number_of", "rounded_up", "whole_number_of"]
 
+_ROUNDING = 1e-9  # of a unit in the last digit
 _NUMPYS_BOOLEANS = {("numpy", "bool"), ("numpy", "bool_")}  # told by name, since numpy is not loaded here
 
 K = TypeVar("K")
@@ -107,3 +108,15 @@ def _shown(value: object) -> str:
     except ValueError:  # a number of more digits than Python prints
         return "a number of thousands of digits"
     return text if len(text) <= 80 else f"{text[:77]}..."  # noqa: PLR2004 a line
+
+
+def rounded_up(value: float) -> float:
+    """A number to four digits, and no less: what is enough.
+
+    >>> rounded_up(0.0123411), rounded_up(0.25), rounded_up(0.0)
+    (0.01235, 0.25, 0.0)
+    """
+    if value <= 0:
+        return 0.0
+    digits = 3 - math.floor(math.log10(value))
+    return float(f"{math.ceil(value * 10.0**digits - _ROUNDING) / 10.0**digits:.4g}")

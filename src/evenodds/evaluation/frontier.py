@@ -1,18 +1,19 @@
-"""The price of gentleness: the best objective against the largest slope."""
+"""The price of gentleness, and of leaving fewer people to chance: the best objective against a budget on either."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from evenodds.errors import OptionError
+from evenodds.errors import OptionError, one_of
 from evenodds.model.budget import best_under
 from evenodds.model.goals import Cost, objective_of
 from evenodds.model.joint import JointDistribution, check_joint
+from evenodds.model.lottery import Lottery, RandomizedBudget, best_with_few
 from evenodds.model.options import OPTIONS
 from evenodds.model.request import Request
 from evenodds.progress import tracked
@@ -20,6 +21,10 @@ from evenodds.showing import Shown, text_table
 
 __all__ = ["Frontier", "frontier"]
 
+Against = Literal["slope", "randomized"]
+AGAINST = ("slope", "randomized")
+_OPTION = {"slope": "max_slope", "randomized": "max_randomized"}
+_SHARES = 17
 _STEPS = 24
 _SETTLED = 1e-4  # a loss that nobody notices ends the default list of slopes
 _DOUBLINGS = 40  # of the gentlest slope, at the most
@@ -27,22 +32,46 @@ _DOUBLINGS = 40  # of the gentlest slope, at the most
 
 @dataclass(frozen=True, repr=False)
 class Frontier(Shown):
-    """For each slope budget the best objective found that a family of curves reaches within it."""
+    """For each budget the best objective found within it.
+
+    Of slopes: that a family of curves reaches. Of the share of people decided by chance: that any rising curves reach.
+    """
 
     objective_name: str
-    max_slopes: tuple[float, ...]
+    budgets: tuple[float, ...]
     objectives: tuple[float, ...]
     losses: tuple[float, ...]
     """What each budget gives up against no budget at all."""
+    against: Against = "slope"
+    bounds: tuple[float, ...] = ()
+    """What nobody can better within each budget, where that is proven along with it: against "randomized"."""
+
+    @property
+    def max_slopes(self) -> tuple[float, ...]:
+        """The slope budgets."""
+        return self._of("slope")
+
+    @property
+    def max_randomized(self) -> tuple[float, ...]:
+        """The budgets on the share of people who are decided by chance."""
+        return self._of("randomized")
+
+    def _of(self, kind: Against) -> tuple[float, ...]:
+        if kind != self.against:
+            msg = f"This frontier is against {self.against!r}, not {kind!r}. Hint: .budgets has them either way."
+            raise OptionError(msg)
+        return self.budgets
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         """Each budget, what it reaches, and what it loses."""
-        rows = list(zip(self.max_slopes, self.objectives, self.losses, strict=True))
-        return ("max_slope", self.objective_name, "loss"), rows
+        columns = [self.budgets, self.objectives, self.losses, *([self.bounds] if self.bounds else [])]
+        names = (_OPTION[self.against], self.objective_name, "loss", *(["bound"] if self.bounds else []))
+        return names, list(zip(*columns, strict=True))
 
     def __repr__(self) -> str:
         lo, hi = (f"{end:.4g}" for end in (min(self.objectives), max(self.objectives)))
-        return f"Frontier({len(self.max_slopes)} slope budgets, {self.objective_name} {lo} to {hi})"
+        budgets = {"slope": "slope budgets", "randomized": "budgets on chance"}[self.against]
+        return f"Frontier({len(self.budgets)} {budgets}, {self.objective_name} {lo} to {hi})"
 
     def __str__(self) -> str:
         return f"{self!r}\n{text_table(*self.table())}"
@@ -55,17 +84,24 @@ def frontier(
     objective: str | Cost = "accuracy_score",
     tolerance: float = 0.0,
     curve: str = "linear",
+    against: Against = "slope",
     max_slopes: Sequence[float] | None = None,
+    budgets: Sequence[float] | None = None,
 ) -> Frontier:
-    """What each slope budget costs.
+    """What each budget costs: on the largest slope, or on the share of people who are decided by chance.
 
     Parameters
     ----------
     joint : JointDistribution
     constraints, objective, tolerance, curve
         As for `fit`; `curve` is a continuous family or "optimal".
+    against : "slope" or "randomized"
+        What the budgets are on.
     max_slopes : sequence of float, optional
-        The budgets; without it 24 from the gentlest that matter to where less than 1e-4 is lost, and infinity.
+        The slope budgets; another name for `budgets`.
+    budgets : sequence of float, optional
+        Against "slope", without it 24 from the gentlest that matter to where less than 1e-4 is lost, and infinity.
+        Against "randomized" shares of everybody, without it 17 from nobody to where nothing is lost.
 
     Examples
     --------
@@ -73,8 +109,18 @@ def frontier(
     >>> price = eo.frontier(eo.datasets.credit_risk(), max_slopes=[0.05, 0.1, 1, float("inf")])
     >>> [round(value, 7) for value in price.objectives]
     [0.8236691, 0.834173, 0.8395962, 0.8396093]
+    >>> price = eo.frontier(eo.datasets.credit_risk(), against="randomized", tolerance=0.02, budgets=[0, 0.01, 0.1])
+    >>> [round(value, 7) for value in price.objectives]
+    [0.8148986, 0.8197853, 0.8555717]
     """
     check_joint(joint)
+    one_of("against", against, AGAINST)
+    if max_slopes is not None and (against != "slope" or budgets is not None):
+        msg = "max_slopes= are the budgets against 'slope'. Hint: give budgets= alone."
+        raise OptionError(msg)
+    if against == "randomized":
+        return _against_chance(joint, constraints, objective, tolerance, curve, budgets)
+    max_slopes = budgets if max_slopes is None else max_slopes
     joint, _ = joint.searched
     request = Request.of(
         constraints=constraints, objective=objective, tolerance=tolerance, curve=curve, max_slope=np.inf
@@ -89,7 +135,11 @@ def frontier(
         return goal.gain(best_under(joint, request.family, slope, goal, request.constraint).points)
 
     unlimited = gain(np.inf)
-    slopes = _default_slopes(joint, unlimited, gain) if max_slopes is None else _checked(max_slopes)
+    slopes = (
+        _default_slopes(joint, unlimited, gain)
+        if max_slopes is None
+        else _checked("max_slopes", "max_slope", max_slopes)
+    )
     own = {slope: gain(slope) for slope in tracked(sorted(set(slopes)), "Pricing")}
     # What a gentler budget reaches is within a steeper one, where dents let its own curves reach less.
     best = dict(zip(own, np.maximum.accumulate(list(own.values())).tolist(), strict=True))
@@ -102,13 +152,55 @@ def frontier(
     )
 
 
-def _checked(max_slopes: object) -> list[float]:
-    slopes = [max_slopes] if isinstance(max_slopes, str) or not isinstance(max_slopes, Iterable) else list(max_slopes)
-    if not slopes:
-        msg = "max_slopes=[] is not allowed. Allowed: one budget or more."
+def _against_chance(
+    joint: JointDistribution,
+    constraints: str,
+    objective: str | Cost,
+    tolerance: float,
+    curve: str,
+    budgets: Sequence[float] | None,
+) -> Frontier:
+    """What less chance costs."""
+    request = Request.of(
+        constraints=constraints, objective=objective, tolerance=tolerance, curve=curve, max_randomized=0.0
+    )
+    joint, _ = joint.searched
+    goal = objective_of(request.objective, joint)
+    unlimited = goal.gain(best_under(joint, request.family, np.inf, goal, request.constraint).points)
+
+    @cache
+    def priced(share: float) -> Lottery:
+        found = best_with_few(joint, goal, request.constraint, RandomizedBudget(share, None))
+        if found is None:
+            msg = "a yes for everybody leaves nobody to chance"
+            raise AssertionError(msg)
+        return found
+
+    if budgets is None:
+        enough = sum(band.share for band in priced(1.0).bands)
+        shares = np.linspace(0.0, enough, _SHARES).tolist()
+    else:
+        shares = _checked("budgets", "max_randomized", budgets)
+    found = {share: priced(share) for share in tracked(sorted(set(shares)), "Pricing")}
+    # What less chance reaches, more does too, where a search had to end early.
+    best = dict(zip(found, np.maximum.accumulate([one.gain for one in found.values()]).tolist(), strict=True))
+    return Frontier(
+        goal.name,
+        tuple(shares),
+        tuple(goal.reported(best[share]) for share in shares),
+        tuple(max(0.0, unlimited - best[share]) for share in shares),
+        "randomized",
+        tuple(goal.reported(max(best[share], found[share].bound)) for share in shares),
+    )
+
+
+def _checked(name: str, option: str, budgets: object) -> list[float]:
+    several = [budgets] if isinstance(budgets, str) or not isinstance(budgets, Iterable) else list(budgets)
+    if not several:
+        msg = f"{name}=[] is not allowed. Allowed: one budget or more."
         raise OptionError(msg)
-    allowed = replace(OPTIONS["max_slope"], name="max_slopes", default=np.inf)
-    return [float(allowed.checked(slope)) for slope in slopes]
+    allowed = replace(OPTIONS[option], name=name, default=np.inf)
+    return [float(allowed.checked(budget)) for budget in several]
 
 
 def _default_slopes(joint: JointDistribution, unlimited: float, gain: Callable[[float], float]) -> list[float]:

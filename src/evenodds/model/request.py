@@ -125,9 +125,9 @@ class Request:
             )
             raise OptionError(msg)
         randomized = _randomized(family, value)
-        free = randomized is not None or value["criterion"] == "fewest_randomized"
-        loss = 0.0 if free and value["max_loss"] is None else value["max_loss"]
-        budget = _budget(family, constraint, value["max_slope"], loss, value["target"])
+        # A loss for gentler curves leaves more people to chance, which is not what these ask for.
+        gentle = randomized is None and value["criterion"] != "fewest_randomized"
+        budget = _budget(family, constraint, value["max_slope"], value["max_loss"], value["target"], gentle=gentle)
         assurance = _assurance(constraint, value["confidence"], value["guarantee"])
         keep = value["keep_individual_odds"]
         return cls(constraint, value["objective"], family, value["criterion"], budget, keep, assurance, randomized)
@@ -170,8 +170,10 @@ def _budget(
     max_slope: float | None,
     max_loss: float | None,
     target: TargetLike | None,
+    *,
+    gentle: bool,
 ) -> Budget:
-    """The one budget there is; refuse those that conflict."""
+    """The one budget there is; refuse those that conflict. Where none is given some loss is, if it shall be gentle."""
     if max_slope is not None and max_loss is not None:
         msg = f"Give max_slope or max_loss, and not both; got max_slope={max_slope:g} and max_loss={max_loss:g}."
         raise OptionError(msg)
@@ -199,7 +201,7 @@ def _budget(
         return GivenPoint(target_of(target), slope)
     if max_slope is not None:
         return SlopeBudget(slope) if np.isfinite(slope) else Unlimited()
-    loss = max_loss if max_loss is not None else DEFAULT_MAX_LOSS if family.is_continuous else 0.0
+    loss = max_loss if max_loss is not None else DEFAULT_MAX_LOSS if family.is_continuous and gentle else 0.0
     return LossBudget(loss) if loss > 0 else Unlimited()
 
 

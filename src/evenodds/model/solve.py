@@ -29,6 +29,7 @@ from evenodds.model.search import CurveSearch
 from evenodds.model.supports import gentlest_of_all
 from evenodds.model.target import check_reach, chosen_target
 from evenodds.model.thresholds import best_thresholds
+from evenodds.values import rounded_up
 
 __all__ = ["MATERIAL", "Solved", "population_of", "solved_within", "spreads_of"]
 
@@ -116,10 +117,11 @@ def _too_many_randomized(joint: JointDistribution, goal: Objective, request: Req
         if budget.everybody is not None
         else ("max_randomized_by_group", budget.by_group, least.by_group)
     )
+    enough = rounded_up(needed or 0.0)
     asks = f"selection_rate={request.constraint.selection_rate:g} and {name}={asked:g}"
     return (
-        f"No policy was found with {asks}. The least found that would do is {name}={needed:.3g}, most of it for group "
-        f"{group!r}. Hint: {name}={needed:.3g}, a tolerance, or no selection_rate."
+        f"No policy was found with {asks}. The least found that would do is {name}={enough:g}, most of it for group "
+        f"{group!r}. Hint: {name}={enough:g}, a tolerance, or no selection_rate."
     )
 
 
@@ -238,9 +240,12 @@ def _nothing_in_common(joint: JointDistribution, request: Request, slope: float)
         else f"More than one of {', '.join(map(repr, joint.groups))} stand"
     )
     budget = f" of slope at most {slope:.6g}" if isinstance(request.budget, SlopeBudget) else ""
+    asked = request.constraint.selection_rate
+    places = f" at selection_rate={asked:g}" if asked is not None else ""
+    or_that = "" if asked is None else ", another selection_rate"
     return (
-        f"No point was found that all groups reach by curves{budget} with thresholds inside the score range: {who} in "
-        "the way. Hint: allow a larger slope or a tolerance, or give up keep_individual_odds."
+        f"No point was found that all groups reach{places} by curves{budget} with thresholds inside the score range: "
+        f"{who} in the way. Hint: allow a larger slope or a tolerance{or_that}, or give up keep_individual_odds."
     )
 
 

@@ -119,7 +119,7 @@ def best_below_lines(
     if constraint.one_point:
         nearest = (0.0, 1.0) if objective.is_distance else None
         return [Point(*best_below(lines, objective.common_gain, nearest))] * len(lines)
-    if objective.name == "selection_rate" and constraint.selection_rate is None:
+    if constraint.selection_rate == 1 or (objective.name == "selection_rate" and constraint.selection_rate is None):
         return [Point(1.0, 1.0)] * len(lines)  # a yes for everybody satisfies every constraint
     if not constraint.takes_a_program:
         return _within_one_rate(joint, lines, objective, constraint)

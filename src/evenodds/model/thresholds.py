@@ -22,6 +22,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.goals import Constraint, Objective, coefficients
 from evenodds.model.joint import JointDistribution
 from evenodds.model.roc import Point
+from evenodds.values import rounded_up
 
 __all__ = ["Thresholds", "about_constants", "best_thresholds"]
 
@@ -234,7 +235,7 @@ def about_constants(joint: JointDistribution, objective: Objective, constraint: 
     if better is None:
         return f"{told}, nor do they within any other."
     low, high = (joint.groups[i] for i in better.farthest_pair)
-    least = _rounded_up(better.spread)
+    least = rounded_up(better.spread)
     return (
         f"{told}. They do from tolerance={least:g} on, where groups {low!r} and {high!r} are the farthest apart. "
         f"Hint: tolerance={least:g}, or curve='linear', which decides some people by chance."
@@ -255,9 +256,3 @@ def _first_better(windows: _Windows, tolerance: float, gain: float) -> Threshold
         else:
             best, most = found, min(found.spread, middle)
     return best
-
-
-def _rounded_up(value: float) -> float:
-    """To four digits, and no less."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return math.ceil(value / unit - _FINEST) * unit

@@ -278,8 +278,14 @@ def _points(curves: Sequence[Curve], span: tuple[float, float], count: int = _GR
     return np.unique(np.concatenate(at))
 
 
+_WRONGLY = "people more decided wrongly than without a budget"
+_SHOWN = 1e-4  # of the objective: a bound that is nearer looks the same
+
+
 def frontier_figure(frontier: Frontier, *, chosen: Policy | None = None, people: float | None = None) -> Figure:
-    """The best objective against the slope budget, where a policy lies, and how many of the people that costs."""
+    """The best objective against the budget, where a policy lies, and how many of the people that costs."""
+    if frontier.against == "randomized":
+        return _chance_figure(frontier, people)
     slopes, values, losses = (np.array(a) for a in (frontier.max_slopes, frontier.objectives, frontier.losses))
     finite = np.isfinite(slopes)
     costs = people if frontier.objective_name == "accuracy_score" else None  # a loss of accuracy is a number of people
@@ -298,10 +304,22 @@ def frontier_figure(frontier: Frontier, *, chosen: Policy | None = None, people:
             Series("this policy", np.array([slope]), np.array([chosen.certificate.objective]), kind="dots", people=lost)
         )
     title = "What gentleness costs"
-    meaning = "people more decided wrongly than without a budget"
     return Figure(
-        title, "largest slope of any group", frontier.objective_name, tuple(series), (), log_x=True, people=meaning
+        title, "largest slope of any group", frontier.objective_name, tuple(series), (), log_x=True, people=_WRONGLY
     )
+
+
+def _chance_figure(frontier: Frontier, people: float | None) -> Figure:
+    """The best objective against the share of people who are decided by chance."""
+    shares, values, losses, bounds = (
+        np.array(a) for a in (frontier.max_randomized, frontier.objectives, frontier.losses, frontier.bounds)
+    )
+    costs = people if frontier.objective_name == "accuracy_score" else None
+    series = [Series(frontier.objective_name, shares, values, people=None if costs is None else costs * losses)]
+    if np.abs(bounds - values).max() > _SHOWN:
+        series.append(Series("what nobody can better", shares, bounds, style="dotted"))
+    title, x = "What less chance costs", "largest share of people decided by chance"
+    return Figure(title, x, frontier.objective_name, tuple(series), (), people=_WRONGLY)
 
 
 # -- people ------------------------------------------------------------------------------------------------------------

@@ -86,30 +86,47 @@ def fit(*, output: str | None, report: str | None, as_json: bool, **given: Any) 
 @options.data
 @options.people_options
 @options.goal_options
-@click.option("--max-slopes", metavar="L,L,...", help="The budgets; without it, a range from gentle to none.")
+@click.option(
+    "--against",
+    type=click.Choice(["slope", "randomized"]),
+    default="slope",
+    show_default=True,
+    help="What the budgets are on: the largest slope, or the share of people decided by chance.",
+)
+@click.option("--max-slopes", metavar="L,L,...", help="Budgets against slope; another name for --budgets.")
+@click.option("--budgets", metavar="B,B,...", help="The budgets; without it, a range from next to nothing to none.")
 @options.as_json
-def frontier(*, max_slopes: str | None, as_json: bool, **given: Any) -> None:
-    """What each slope budget costs.
+def frontier(
+    *,
+    against: str,
+    max_slopes: str | None,
+    budgets: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """What each budget costs: on the largest slope, or on the share of people who are decided by chance.
 
     \b
     Example:
       evenodds frontier past.csv --score points --group race --label repaid --max-slopes 0.05,0.1,0.5,inf
+      evenodds frontier past.csv --score points --group race --label repaid --against randomized
     """
     from evenodds.evaluation.frontier import frontier as priced
     from evenodds.fronts.cli.tables import print_json, print_table
     from evenodds.report.document import table_of
 
     slopes = None if max_slopes is None else _numbers("--max-slopes", max_slopes)
+    several = None if budgets is None else _numbers("--budgets", budgets)
     joint = options.joint_of(given, orientation=given["orientation"])
-    price = priced(joint, max_slopes=slopes, **options.goal_settings(given))
-    rows = [
-        {"max_slope": slope, price.objective_name: value, "loss": loss}
-        for slope, value, loss in zip(price.max_slopes, price.objectives, price.losses, strict=True)
-    ]
+    asked: dict[str, Any] = {"against": against, "max_slopes": slopes, "budgets": several}
+    price = priced(joint, **asked, **options.goal_settings(given))
+    names, table = price.table()
+    rows = [dict(zip(names, row, strict=True)) for row in table]
+    what = {"slope": "the largest slope", "randomized": "the share of people decided by chance"}[against]
     if as_json:
         print_json(rows)
     else:
-        print_table(table_of(f"{price.objective_name} against the largest slope", rows))
+        print_table(table_of(f"{price.objective_name} against {what}", rows))
 
 
 def _numbers(name: str, text: str) -> list[float]:

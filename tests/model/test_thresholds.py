@@ -1,0 +1,131 @@
+"""One hard threshold for each group: the best within a tolerance, against every choice there is."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenodds as eo
+from chance import best_of_all_thresholds, few_scores
+from oracles import RATES, measured
+
+CONSTRAINTS = tuple(RATES)
+OBJECTIVES = ("accuracy_score", "balanced_accuracy_score", eo.Cost(false_positive=1, false_negative=3))
+
+
+def best_matches(seed):
+    joint = few_scores(seed, people=30)
+    constraint, tolerance = CONSTRAINTS[seed % len(CONSTRAINTS)], (0.02, 0.05, 0.1, 0.2)[seed % 4]
+    objective = OBJECTIVES[seed % 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", eo.EvenoddsWarning)
+        policy = eo.fit(joint, curve="threshold", constraints=constraint, tolerance=tolerance, objective=objective)
+    certificate = policy.certificate
+    best = best_of_all_thresholds(joint, constraint, tolerance, objective)
+    assert certificate.objective == pytest.approx(best, abs=1e-12)
+    assert certificate.objective_bound == pytest.approx(best, abs=1e-12)
+    found = measured(policy, joint)
+    assert found.apart(constraint) <= tolerance + 1e-12
+    assert all(set(np.unique(odds)) <= {0.0, 1.0} for odds in found.odds)
+    assert certificate.randomized == (0.0,) * len(joint.groups)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_choice_of_thresholds_is_better(seed):
+    best_matches(seed)
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("seed", range(40, 340))
+def test_guarantee_no_choice_of_thresholds_is_better(seed):
+    best_matches(seed)
+
+
+def test_blocks_of_many_scores_are_bounded():
+    rng = np.random.default_rng(5)
+    group = rng.integers(0, 3, 60_000)
+    label = rng.random(group.size) < 0.35
+    score = rng.normal(0, 1, group.size) + (1 + 0.2 * group) * label
+    joint = eo.JointDistribution.from_arrays(score, group.astype(str), label.astype(int))
+    assert min(member.scores.size for member in joint.members) > 10_000
+    few = eo.JointDistribution.from_arrays(np.round(score, 2), group.astype(str), label.astype(int))
+    for tolerance in (0.001, 0.01, 0.05):
+        many = eo.fit(joint, curve="threshold", tolerance=tolerance).certificate
+        assert many.difference <= tolerance + 1e-12
+        assert 0 <= many.objective_bound - many.objective < 2e-3
+        # Every threshold on rounded scores is one on the scores themselves.
+        exact = eo.fit(few, curve="threshold", tolerance=tolerance).certificate
+        assert exact.gap <= 1e-12
+        assert many.objective_bound >= exact.objective
+        assert many.objective >= exact.objective - 1e-3
+
+
+def test_where_only_constants_are_within_the_tolerance_it_says_from_where_on_they_are_not():
+    joint = eo.datasets.compas()
+    with pytest.warns(eo.EvenoddsWarning, match=r"no thresholds do better than a (yes|no) for everybody") as told:
+        policy = eo.fit(joint, curve="threshold", tolerance=0.01)
+    assert all(curve.is_constant for curve in policy.group_curves)
+    text = str(told[0].message)
+    least = float(text.split("from tolerance=")[1].split(" ", maxsplit=1)[0])
+    better = eo.fit(joint, curve="threshold", tolerance=least)
+    assert better.certificate.objective > policy.certificate.objective
+    with pytest.warns(eo.EvenoddsWarning, match="no thresholds do better"):
+        eo.fit(joint, curve="threshold", tolerance=least - 2e-5)
+    names = [name for name in joint.groups if repr(name) in text]
+    rates = {name: better.certificate.points[name] for name in names}
+    assert len(names) == 2
+    apart = max(abs(rates[names[0]].fpr - rates[names[1]].fpr), abs(rates[names[0]].tpr - rates[names[1]].tpr))
+    assert apart == pytest.approx(better.certificate.difference)
+
+
+def test_a_constant_that_is_best_whatever_the_tolerance():
+    joint = eo.JointDistribution.from_arrays(
+        [1, 2, 3, 4] * 100, ["a"] * 200 + ["b"] * 200, [0, 1, 0, 1, 0, 0, 0, 0] * 25 + [0, 0, 1, 0] * 50
+    )
+    with pytest.warns(eo.EvenoddsWarning, match="no thresholds do better than a no for everybody, nor do they"):
+        policy = eo.fit(joint, curve="threshold", tolerance=0.1)
+    assert policy.odds([1, 4], "a").tolist() == [0.0, 0.0]
+
+
+def test_thresholds_are_kept_and_named(tmp_path):
+    joint = eo.datasets.credit_risk()
+    policy = eo.fit(joint, curve="threshold", tolerance=0.05)
+    assert policy.certificate.objective == pytest.approx(0.8696959, abs=1e-7)
+    assert repr(policy).startswith("Policy(4 groups, threshold, ")
+    assert "no thresholds within the tolerance get above 0.869696 (exhaustive search)" in str(policy)
+    policy.save(tmp_path / "policy.json")
+    assert eo.Policy.load(tmp_path / "policy.json") == policy
+    sure = eo.fit(joint, curve="threshold", tolerance=0.1, confidence=0.95)
+    assert sure.certificate.population_bound() <= 0.1
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10_000), first=st.floats(0, 0.3), second=st.floats(0, 0.3))
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+def test_a_larger_tolerance_never_costs_anything(seed, first, second):
+    joint = few_scores(seed, people=20)
+    strict, wide = (
+        eo.fit(joint, curve="threshold", tolerance=tolerance).certificate for tolerance in sorted((first, second))
+    )
+    assert wide.objective >= strict.objective - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"max_slope": 1.0}, "A threshold jumps, so no slope budget can hold"),
+        ({"max_loss": 0.1}, "A threshold jumps"),
+        ({"target": (0.2, 0.5)}, "a threshold for each group rarely meets it"),
+        ({"keep_individual_odds": True}, "keep_individual_odds=True needs odds that run from 0 to 1"),
+        ({"criterion": "robust"}, "a threshold has none. Allowed: 'gentlest'"),
+        ({"selection_rate": 0.2}, "which thresholds alone rarely have"),
+        ({"max_randomized": 0.2}, "with curve='threshold' nobody is"),
+    ],
+)
+def test_what_does_not_go_with_thresholds(options, told):
+    with pytest.raises(eo.OptionError, match=told):
+        eo.fit(eo.datasets.compas(), curve="threshold", **options)
