@@ -339,11 +339,11 @@ def test_what_version_1_did_not_know_is_refused_in_it(credit_policy, tmp_path):
 
 
 def test_newer_files_are_refused(credit_policy, tmp_path):
-    for version in (0, 3, True, "2", None):
+    for version in (0, 4, True, "2", None):
         document = {**credit_policy.document, "version": version}
         document["fingerprint"] = fingerprint(document)
         (tmp_path / "p.json").write_text(written(document))
-        with pytest.raises(eo.DataError, match="this evenodds reads up to 2"):
+        with pytest.raises(eo.DataError, match="this evenodds reads up to 3"):
             eo.Policy.load(tmp_path / "p.json")
 
 

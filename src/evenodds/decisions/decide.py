@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.decisions.apply import apply
 from evenodds.decisions.draw import draw
@@ -28,6 +29,9 @@ def decide(
 ) -> Any:
     """Decide for each row of a data frame: yes if the draw of the person is below their odds.
 
+    With reviews the answer is "yes" if the draw is below the odds of a yes, "review" if it is below these and the odds
+    of a review together, else "no".
+
     The same person gets the same draw with the same key and round, whenever and in whatever order they come.
 
     Parameters
@@ -44,7 +48,8 @@ def decide(
 
     Returns
     -------
-    A frame of the same kind with the columns odds, draw and decision (0 or 1) more.
+    A frame of the same kind with the columns odds, draw and decision (0 or 1) more; where there are reviews with odds,
+    odds_review, draw and decision ("yes", "review" or "no").
 
     Examples
     --------
@@ -67,9 +72,14 @@ def decide(
         raise OptionError(msg)
     with_odds = apply(policy, frame, score=score, group=group)
     draws = draw(_ids(table[id]), key=key, round=round)
-    odds = array_of(opened(with_odds, ["odds"]).to_native()["odds"])
+    held = opened(with_odds, ["odds"]).to_native()
+    odds = array_of(held["odds"])
+    decision: NDArray[Any] = (draws < odds).astype(np.int64)
+    if policy.review is not None:
+        reviewed = draws < odds + array_of(held["odds_review"])
+        decision = np.where(draws < odds, "yes", np.where(reviewed, "review", "no")).astype(object)
     with_draws = with_column(opened(with_odds, []), "draw", draws)
-    return with_column(opened(with_draws, []), "decision", (draws < odds).astype(np.int64))
+    return with_column(opened(with_draws, []), "decision", decision)
 
 
 def _ids(column: Any) -> list[object]:

@@ -10,11 +10,12 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, OptionError
 from evenodds.geometry.pieces import Floats
 from evenodds.model.comparisons import Change, OneThreshold
 from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.population import Guarantee, Population, Spread
+from evenodds.model.reviewed import SOME_SCORES, Reviewed
 from evenodds.model.roc import Point
 from evenodds.showing import Shown
 from evenodds.values import confidence_of
@@ -113,6 +114,8 @@ class Certificate(Shown):
     """One threshold for everybody that is within the tolerance already, the best; None where there is none."""
     change: Change | None = None
     """How the policy differs from the one in use before, where it is an update of that."""
+    reviewed: Reviewed | None = None
+    """Who is reviewed, where the policy has reviews. The rates and the objective are then final ones."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What is written down is computed first."""
@@ -160,7 +163,10 @@ class Certificate(Shown):
     @property
     def rates(self) -> dict[Rate, Floats]:
         """The constrained rates of every group, recomputed."""
-        fpr, tpr = np.array([[point.fpr, point.tpr] for point in self.reached]).T
+        return self._rates_at(self.reached)
+
+    def _rates_at(self, points: Sequence[Point]) -> dict[Rate, Floats]:
+        fpr, tpr = np.array([[point.fpr, point.tpr] for point in points]).T
         counts = np.array([figures[:2] for figures in self.people]) if self.people else np.ones((fpr.size, 2))
         every: dict[Rate, Floats] = {
             "fpr": fpr,
@@ -173,6 +179,37 @@ class Certificate(Shown):
     def difference(self) -> float:
         """The largest difference between two groups in a constrained rate, recomputed."""
         return float(max(np.ptp(rate) for rate in self.rates.values()))
+
+    def if_reviewers(
+        self, *, tpr: float | Mapping[str, float] | None = None, fpr: float | Mapping[str, float] | None = None
+    ) -> float:
+        """What the groups' final rates would differ by if reviewers said yes with other chances than assumed.
+
+        The largest difference between two groups in a constrained rate: under equalised odds, the equalised odds
+        difference. Where rates were equal, groups a and b come to differ by |d_a rho_a - d_b rho_b| in the rate of a
+        label: d is by how much reviewers are off, rho the share of that label that is reviewed.
+
+        Parameters
+        ----------
+        tpr, fpr : float or {group: float}, optional
+            A reviewer's chance of a yes to a positive and to a negative, for all groups or for some; the others', and
+            those that are left out, are as assumed.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> review = eo.Review(capacity=0.05, tpr=0.8, fpr=0.2, equal="final")
+        >>> certificate = eo.fit(eo.datasets.credit_risk(), review=review).certificate
+        >>> round(certificate.if_reviewers(tpr=0.7, fpr=0.3), 7)
+        0.0331966
+        """
+        if self.reviewed is None:
+            msg = (
+                "The policy has no reviews. Hint: evenodds.fit(joint, review=evenodds.Review(...)) makes one that has."
+            )
+            raise OptionError(msg)
+        points = self.reviewed.points_if(self.reached, tpr, fpr)
+        return float(max(np.ptp(rate) for rate in self._rates_at(points).values()))
 
     @property
     def population(self) -> Population:
@@ -257,14 +294,16 @@ class Certificate(Shown):
             f"Asked: {self.shared} in every group{within}{where}.",
             f"Proven on the fitting data: every group meets its point to {self.residual:.1e} (recomputed).",
         ]
+        if self.reviewed is not None:
+            lines.append(self.reviewed.in_words(self.if_reviewers))
         better = "below" if self.smaller_is_better else "above"
         budget = "" if np.isinf(self.max_slope) else f" with slopes of at most {self.max_slope:.6g}"
         lines.append(
-            f"Proven: {self.objective_name} {self.objective:.6f}; no rising curves{budget} get {better} "
+            f"Proven{self._if_so}: {self.objective_name} {self.objective:.6f}; no {self._curves}{budget} get {better} "
             f"{self.objective_bound:.6f} ({self.bound_by}), so at most {self.gap:.2g} is missed."
         )
         lines.append(
-            f"Against the best of all rising curves without a slope budget, {self.unlimited:.6f}, "
+            f"Against the best of all {self._curves} without a slope budget, {self.unlimited:.6f}, "
             f"{self.loss:.2g} is given up."
         )
         if self.mixes:
@@ -277,8 +316,13 @@ class Certificate(Shown):
         if self.already:
             lines.append(self.already)
         slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
-        told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
-        lines.append(f"Proven: largest slopes, and what no rising curve through the same point can fall below: {told}.")
+        if self.reviewed is not None:
+            told = "; ".join(f"{g} {_number(s)}" for g, s, _ in slopes)
+            lines.append(f"Proven: largest slopes of the odds of a yes, and of a yes or a review: {told}.")
+        else:
+            told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
+            least = "what no rising curve through the same point can fall below"
+            lines.append(f"Proven: largest slopes, and {least}: {told}.")
         if self.resolution:
             off = ", ".join(f"{group} {error:.2g}" for group, error in self.rate_error.items())
             lines.append(
@@ -286,6 +330,14 @@ class Certificate(Shown):
                 f"than half of that times the slope: {off}. All else is about the rounded scores."
             )
         return "\n".join([*lines, *self._of_new_people])
+
+    @property
+    def _if_so(self) -> str:
+        return "" if self.reviewed is None else ", if reviewers are as assumed"
+
+    @property
+    def _curves(self) -> str:
+        return "rising curves" + " that bend at these scores only" * (self.bound_by == SOME_SCORES)
 
     @property
     def already(self) -> str:
@@ -328,7 +380,7 @@ class Certificate(Shown):
         elif self.spreads and self.scored != "same rows":
             lines.append(
                 f"{_PLAIN['asymptotic']}: with confidence 0.95 the groups of the population differ by at most "
-                f"{self.population_bound():.4g}."
+                f"{self.population_bound():.4g}{self._if_so}."
             )
         else:
             lines.append("Not proven: how the rates turn out for other people; they differ by chance.")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evenodds.errors import EvenoddsWarning, UnreachableError
+from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError
 from evenodds.model.bounds import POOLED, Bounds
 from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.comparisons import Change
@@ -19,6 +19,8 @@ from evenodds.model.one_threshold import one_threshold_within
 from evenodds.model.policy import Policy, rates_of
 from evenodds.model.population import Guarantee, Population
 from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
+from evenodds.model.review import certified, solved_with_review
+from evenodds.model.reviewer import Review
 from evenodds.model.solve import MATERIAL, Solved, population_of, solved_within, spreads_of
 
 __all__ = ["SMALL_GROUP", "finished", "fit", "fit_scored", "fitted_curves", "weaknesses"]
@@ -44,6 +46,7 @@ def fit(
     keep_individual_odds: bool = False,
     confidence: float | None = None,
     guarantee: Guarantee = "asymptotic",
+    review: Review | None = None,
 ) -> Policy:
     """Find a curve for each group so that all groups share the rates that a constraint names.
 
@@ -84,6 +87,9 @@ def fit(
     guarantee : "asymptotic" or "finite"
         What the confidence rests on: errors that are normal, as they are for many people; or a proof for any number of
         people, which takes several times as many.
+    review : Review, optional
+        Some people get a review in place of a coin: how many can be reviewed, and how often reviewers say yes. The
+        curves are then straight lines between scores, whatever `curve` is, and steep unless `max_slope` is given.
 
     Returns
     -------
@@ -112,6 +118,7 @@ def fit(
         keep_individual_odds=keep_individual_odds,
         confidence=confidence,
         guarantee=guarantee,
+        review=review,
     )
     return _fitted(joint, request)
 
@@ -122,7 +129,18 @@ def fit_scored(joint: JointDistribution, options: Mapping[str, Any], scored: Sco
 
 
 def _fitted(joint: JointDistribution, request: Request, scored: Scored | None = None) -> Policy:
+    if request.review is not None:
+        return _with_review(joint, request, request.review, scored)
     return finished(joint, _solve(joint, request), request, scored=scored)
+
+
+def _with_review(joint: JointDistribution, request: Request, review: Review, scored: Scored | None) -> Policy:
+    """The policy of two curves a group, between which people are reviewed."""
+    band = solved_with_review(joint, request, review)
+    _warn_of_weak_groups(joint)
+    certificate = certified(joint, band, scored)
+    _check_promises(request, certificate)
+    return Policy(joint.groups, band.curves, joint.score_range, joint.orientation, certificate, band.upper)
 
 
 def finished(
@@ -142,7 +160,11 @@ def finished(
 
 def fitted_curves(joint: JointDistribution, options: Mapping[str, Any]) -> tuple[Curve, ...]:
     """The curves of a fit without its certificate and its warnings, for those who fit many times."""
-    return _solve(joint, Request.of(**options)).curves
+    request = Request.of(**options)
+    if request.review is not None:
+        msg = "review= is not possible here: policies with reviews are fitted one at a time. Hint: leave it out."
+        raise OptionError(msg)
+    return _solve(joint, request).curves
 
 
 def _solve(joint: JointDistribution, request: Request) -> Solved:
@@ -275,6 +297,8 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
             f"rates differ by {certificate.difference:.6g} between groups, more than "
             f"tolerance={request.constraint.tolerance:g}"
         )
+    if certificate.reviewed is not None:
+        broken += certificate.reviewed.broken(_BROKEN)
     if broken:
         msg = f"Not kept: {'; '.join(broken)}. The reason: {why}. {hint}"
         raise UnreachableError(msg)

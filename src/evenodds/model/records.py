@@ -13,11 +13,14 @@ from evenodds.model.comparisons import Change, OneThreshold
 from evenodds.model.criteria import CRITERIA
 from evenodds.model.goals import OBJECTIVES, constraint_of
 from evenodds.model.population import GUARANTEES
+from evenodds.model.reviewed import Reviewed
+from evenodds.model.reviewer import PastReviews, Review
 from evenodds.model.roc import Point
 
 __all__ = ["certificate_of", "number", "record_of", "written_number"]
 
 _ROUNDING = 1e-9  # by which a recomputed rate may be beyond 0 or 1
+_LABELS = 2
 _FEWEST = 1e-200  # a rate is the mean of somebody, however little they weigh
 _FINITE = (-math.inf, math.inf, False)
 _RANGES = {
@@ -57,7 +60,9 @@ def record_of(certificate: Certificate) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for field in fields(certificate):
         value = getattr(certificate, field.name)
-        if field.name in ("asked", "reached"):
+        if field.name == "reviewed":
+            plain |= {} if value is None else {field.name: _record_of_reviews(value)}
+        elif field.name in ("asked", "reached"):
             plain[field.name] = [[point.fpr, point.tpr] for point in value]
         elif field.name == "target":
             plain[field.name] = None if value is None else [value.fpr, value.tpr]
@@ -96,8 +101,45 @@ def certificate_of(plain: Mapping[str, Any]) -> Certificate:
     if plain.get("costs") is not None:
         wrong_yes, wrong_no = (number("costs", cost, 0.0, 1.0) for cost in plain["costs"])
         values["costs"] = (wrong_yes, wrong_no)
+    if "reviewed" in plain:
+        values["reviewed"] = _reviewed(plain["reviewed"], values["groups"], values["people"])
     made = Certificate(**values)
     _check_names(made)
+    return made
+
+
+def _record_of_reviews(reviewed: Reviewed) -> dict[str, Any]:
+    review = reviewed.review
+    return {
+        **{name: getattr(review, name) for name in ("capacity", "tpr", "fpr", "equal")},
+        "past": [asdict(one) for one in review.past],
+        "shares": [list(pair) for pair in reviewed.shares],
+    }
+
+
+def _reviewed(plain: Mapping[str, Any], groups: tuple[str, ...], people: Any) -> Reviewed:
+    """Who is reviewed; how many people there are of each group the certificate says already."""
+    given = dict(plain)
+    shares = [tuple(number("shares", share, 0.0, 1.0) for share in pair) for pair in given.pop("shares")]
+    past = tuple(_past(one) for one in given.pop("past"))
+    for name in ("capacity", "tpr", "fpr"):
+        given[name] = number(name, given[name], 0.0, 1.0)
+    if len(shares) != len(groups) or len(people) != len(groups) or any(len(pair) != _LABELS for pair in shares):
+        msg = "reviewed does not say as much of each group."
+        raise ValueError(msg)
+    weights = tuple((figures[0], figures[1]) for figures in people)
+    return Reviewed(Review(**given, past=past), groups, tuple((pair[0], pair[1]) for pair in shares), weights)
+
+
+def _past(plain: Mapping[str, Any]) -> PastReviews:
+    made = PastReviews(**plain)
+    whole = all(type(value) is int for value in (made.label, made.reviews, made.yes))
+    if not whole or made.label not in (0, 1) or not 0 <= made.yes <= made.reviews or not made.reviews:
+        msg = f"past has {dict(plain)!r}, which cannot be counted."
+        raise ValueError(msg)
+    if made.group is not None:
+        _text("past", made.group)
+    number("confidence", made.confidence, 0.5, 1.0)
     return made
 
 

@@ -14,6 +14,7 @@ from evenodds.model.families import CONTINUOUS, Family, family_of
 from evenodds.model.goals import Constraint, Cost, check_objective, constraint_of
 from evenodds.model.options import DEFAULT_MAX_LOSS, OPTIONS
 from evenodds.model.population import Guarantee
+from evenodds.model.reviewer import Review, check_review
 from evenodds.model.roc import Point
 
 __all__ = [
@@ -80,6 +81,7 @@ class Request:
     budget: Budget
     keep_individual_odds: bool = False
     assurance: Assurance | None = None
+    review: Review | None = None
 
     @classmethod
     def of(cls, **given: Any) -> Request:
@@ -97,6 +99,8 @@ class Request:
             name: value[name] if name == "objective" else option.checked(value[name])
             for name, option in OPTIONS.items()
         }
+        if value["review"] is not None:
+            value = check_review(value, [(name, option.default) for name, option in OPTIONS.items()])
         family = family_of(value["curve"])
         constraint = constraint_of(value["constraints"], value["tolerance"])
         check_objective(value["objective"], constraint)
@@ -110,7 +114,7 @@ class Request:
         budget = _budget(family, constraint, value["max_slope"], value["max_loss"], value["target"])
         assurance = _assurance(constraint, value["confidence"], value["guarantee"])
         keep = value["keep_individual_odds"]
-        return cls(constraint, value["objective"], family, value["criterion"], budget, keep, assurance)
+        return cls(constraint, value["objective"], family, value["criterion"], budget, keep, assurance, value["review"])
 
 
 def _assurance(constraint: Constraint, confidence: float | None, guarantee: Guarantee) -> Assurance | None:

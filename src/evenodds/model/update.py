@@ -8,7 +8,6 @@ promise is the same program with the change as a variable.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from evenodds.model.goals import Cost, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.lp import nearest_to_perfect
+from evenodds.model.nodes import shares_at, within_slope
 from evenodds.model.policy import Policy, check_policy, rates_of
 from evenodds.model.request import Request
 from evenodds.model.scale import Scale
@@ -143,7 +143,7 @@ class _Near:
         self._columns = [np.arange(end - at.size, end) for end, at in zip(ends.tolist(), nodes, strict=True)]
         self._count = int(ends[-1])
         every = zip(self.people.members, nodes, strict=True)
-        self._shares = [np.stack([_shares(side.points, side.weights, at) for side in m.by_label]) for m, at in every]
+        self._shares = [np.stack([shares_at(side.points, side.weights, at) for side in m.by_label]) for m, at in every]
 
     def least_change(self) -> float:
         """The least change with which the promise is kept."""
@@ -165,16 +165,7 @@ class _Near:
         else:
             answer = self._solved(change, None)
         every = zip(self._nodes, self._columns, strict=True)
-        return [Curve.through(at, self._within_slope(at, answer.x[own])).on(self._scale) for at, own in every]
-
-    def _within_slope(self, at: Floats, odds: Floats) -> Floats:
-        """Odds that rise, and no steeper than allowed, where a linear program was off by its precision."""
-        rising = np.maximum.accumulate(np.clip(odds, 0.0, 1.0)) + 0.0  # no -0
-        if np.isinf(self.slope):
-            return rising
-        steps = (self.slope * np.diff(at)).tolist()
-        gentle = list(accumulate(zip(rising.tolist()[1:], steps, strict=True), _no_further, initial=float(rising[0])))
-        return np.array(gentle)
+        return [Curve.through(at, within_slope(at, answer.x[own], self.slope)).on(self._scale) for at, own in every]
 
     def largest_change(self, curves: Sequence[Curve]) -> float:
         """How much anybody's odds differ at most, at any score: at the nodes, and by what lines differ from arcs."""
@@ -218,12 +209,6 @@ class _Near:
                     program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
 
 
-def _no_further(before: float, wanted: tuple[float, float]) -> float:
-    """The next odds: as they are wanted, but no more than a step above those before."""
-    odds, step = wanted
-    return min(odds, before + step)
-
-
 def _nodes(member: Group, curve: Curve, scale: Scale, narrow: float) -> Floats:
     """The scores at which odds are looked for: those of the people (some of many), and where the old curve bends."""
     pieces = curve.pieces
@@ -250,15 +235,3 @@ def _off_chord(curve: Curve, nodes: Floats, scale: Scale) -> Floats:
     off = np.abs(curve(scale.own(at)) - (y[:-1, None] + share * np.diff(y)[:, None])).max(axis=1)
     off = np.where(off < _SPARE, 0.0, off * _MORE)  # rounding is not a difference
     return np.asarray(np.maximum(np.append(off, 0.0), np.append(0.0, off)))
-
-
-def _shares(points: Floats, weights: Floats, nodes: Floats) -> Floats:
-    """The shares of people at the nodes; who is between two of them counts for both, as odds on a straight line do."""
-    after = np.clip(np.searchsorted(nodes, points, side="right"), 1, max(nodes.size - 1, 1))
-    before = after - 1
-    gap = np.diff(nodes)[before] if nodes.size > 1 else np.ones(points.size)
-    part = np.clip((points - nodes[before]) / gap, 0.0, 1.0)
-    held = np.bincount(before, weights * (1 - part), minlength=nodes.size)
-    if nodes.size > 1:
-        held = held + np.bincount(after, weights * part, minlength=nodes.size)
-    return np.asarray(held / held.sum())
