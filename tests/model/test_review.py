@@ -213,7 +213,7 @@ def test_an_independent_program_agrees_from_both_sides(joint, capacity, rates, e
     terms = review(capacity, *rates, equal)
     policy = eo.fit(joint, review=terms, constraints=constraints, tolerance=tolerance, max_slope=slope)
     certificate = policy.certificate
-    # Scores that a group lacks bind nothing: straight lines between its own scores are within every slope that these are.
+    # Scores that a group lacks bind nothing: straight lines between its own are within the slope.
     best = by_hand(joint, terms, constraints, tolerance, math.inf if slope is None else slope)
     constant = sum(m.negative_total for m in joint.members) / joint.total
     assert certificate.objective == pytest.approx(best + constant, abs=2e-8)
@@ -318,9 +318,9 @@ def test_three_outcomes_are_chances():
         assert min(yes.min(), looked.min()) >= 0
         np.testing.assert_allclose(yes + looked + no, 1, atol=1e-15)
         np.testing.assert_array_equal(yes, policy.odds(scores, group))
-        negative, positive = policy.final_curves[group]
-        np.testing.assert_allclose(negative(scores), yes + 0.2 * looked, atol=1e-8)
-        np.testing.assert_allclose(positive(scores), yes + 0.8 * looked, atol=1e-8)
+        treatment = policy.treatments[group]
+        np.testing.assert_array_equal(treatment.final(scores, 0), yes + 0.2 * looked)
+        np.testing.assert_array_equal(treatment.final(scores, 1), yes + 0.8 * looked)
 
 
 def test_a_policy_without_reviews_reviews_nobody():

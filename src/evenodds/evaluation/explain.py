@@ -64,6 +64,8 @@ class Explanation:
     """The share of positives among people of the group at this score, if there are any."""
     plateaus: tuple[Plateau, ...] = ()
     """Odds that the group has over whole stretches of scores, from no to yes; between these the odds change."""
+    review: float | None = None
+    """The odds of a review, where there are reviews. All else is then about the odds of an automatic yes."""
 
     @property
     def fixed_odds(self) -> float | None:
@@ -73,6 +75,13 @@ class Explanation:
     def __str__(self) -> str:
         step = "one point more" if self.orientation == "positive" else "one point less"
         text = [f"At a score of {self.score:g} the odds of a yes in group {self.group!r} are {_percent(self.odds)}."]
+        if self.review is not None:
+            no = 1 - (self.odds + self.review)
+            text = [
+                f"At a score of {self.score:g} the odds of an automatic yes in group {self.group!r} are",
+                f"{_percent(self.odds)}, of a review {_percent(self.review)}, and of an automatic no {_percent(no)}.",
+                "What follows is about the automatic yes.",
+            ]
         if abs(self.with_one_more - self.odds) <= _SAME:
             text.append(f"With {step} they would be the same.")
         else:
@@ -183,6 +192,7 @@ def explain(
         same_odds=Frozen({other: scores_with(curve, here) for other, curve in policy.curves.items() if other != key}),
         orientation=policy.orientation,
         plateaus=plateaus_of(own),
+        review=None if policy.review is None else float(policy.odds(at, key, outcome="review")),
     )
     return explanation if joint is None else _beside(explanation, policy, joint)
 
@@ -215,7 +225,8 @@ def _beside(explanation: Explanation, policy: Policy, joint: JointDistribution) 
     rank = float(everybody[:first].sum() + everybody[first:last].sum() / 2) / member.total
     share = float(member.positives[first] / everybody[first]) if last > first else None
     point = policy.certificate.points[explanation.group]
-    return replace(explanation, rank=rank, fixed=fixed_to(member, point, policy), positive_share=share)
+    fixed = fixed_to(member, point, policy) if policy.review is None else None  # which has no reviewers to help it
+    return replace(explanation, rank=rank, fixed=fixed, positive_share=share)
 
 
 def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:

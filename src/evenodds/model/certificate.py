@@ -244,6 +244,9 @@ class Certificate(Shown):
         >>> round(certificate.population_bound(), 6), round(certificate.population_bound(guarantee="finite"), 6)
         (0.022478, 0.064772)
         """
+        if self.reviewed is not None and guarantee == "finite" and self.constraints == "demographic_parity":
+            msg = "guarantee='finite' is about rates given the label where there are reviews. Allowed: 'asymptotic'."
+            raise OptionError(msg)
         return self.population.bound(confidence_of(confidence), guarantee)
 
     @property

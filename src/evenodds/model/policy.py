@@ -22,13 +22,12 @@ from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve
 from evenodds.model.groups import Group
 from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of
-from evenodds.model.reviewed import final_curves, reviewed_share
+from evenodds.model.reviewed import Reviewing, Treatment, reviewed_share
 from evenodds.model.reviewer import Review
 from evenodds.model.roc import Point
 from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 from evenodds.showing import Shown
-from evenodds.values import Frozen
 
 __all__ = [
     "OUTCOMES",
@@ -53,8 +52,10 @@ def odds_of(curve: Curve, group: Group) -> Floats:
     return curve(curve.scale.own(group.scores))
 
 
-def rates_of(curve: Curve, group: Group) -> Point:
+def rates_of(curve: Treatment, group: Group) -> Point:
     """(FPR, TPR) of a curve for a group: summed directly over its scores, or if these are many from local moments."""
+    if isinstance(curve, Reviewing):
+        return curve.rates(group)[0]
     if group.is_large:
         fpr, tpr = group.rates(curve.pieces if curve.orientation == "positive" else curve.pieces.mirrored())
     else:
@@ -104,24 +105,16 @@ class Policy(Shown):
     @property
     def steepest(self) -> str:
         """The group with the largest L_R."""
-        slopes = {g: max(c.lipschitz for c in both) for g, both in self._every_curve.items()}
-        return max(self.groups, key=lambda group: slopes[group])
-
-    @property
-    def _every_curve(self) -> Mapping[str, tuple[Curve, ...]]:
-        upper = self.review_curves
-        return {group: (curve, *([upper[group]] if upper else [])) for group, curve in self.curves.items()}
+        return max(self.groups, key=lambda group: self.treatments[group].lipschitz)
 
     @cached_property
-    def final_curves(self) -> Mapping[str, tuple[Curve, Curve]]:
-        """Each group's odds of a yes in the end, of a negative and of a positive: they differ where there are reviews.
-
-        Reviewers are taken to say yes as often as was assumed of them.
-        """
-        if self.review is None:
-            return Frozen({group: (curve, curve) for group, curve in self.curves.items()})
+    def treatments(self) -> Mapping[str, Treatment]:
+        """What becomes of each group's people in the end: its curve, or with reviews both and the reviewers."""
+        review = self.review
+        if review is None:
+            return self.curves
         pairs = zip(self.groups, self.group_curves, self.group_review_curves, strict=True)
-        return Frozen({group: final_curves(curve, upper, self.review) for group, curve, upper in pairs})
+        return MappingProxyType({group: Reviewing(curve, upper, review) for group, curve, upper in pairs})
 
     def odds(
         self,
@@ -278,7 +271,7 @@ class Policy(Shown):
         families = ", ".join(dict.fromkeys(curve.family for curve in self.group_curves))
         return (
             f"Policy({n} group{'s' * (n > 1)}, {families}, loss {self.certificate.loss:.3g}, "
-            f"largest slope {max(c.lipschitz for c in self._every_curve[steep]):.4g} ({steep}){self._reviewed})"
+            f"largest slope {self.treatments[steep].lipschitz:.4g} ({steep}){self._reviewed})"
         )
 
     @property

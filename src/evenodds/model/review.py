@@ -32,7 +32,7 @@ from evenodds.model.nodes import shares_at, within_slope
 from evenodds.model.one_threshold import one_threshold_within
 from evenodds.model.population import Spread, spread_of_odds
 from evenodds.model.request import Request, SlopeBudget
-from evenodds.model.reviewed import SOME_SCORES, Reviewed, final_odds, reviewed_rates
+from evenodds.model.reviewed import SOME_SCORES, Reviewed, Reviewing
 from evenodds.model.reviewer import Review
 from evenodds.model.roc import Point
 from evenodds.model.traces import some_scores
@@ -288,7 +288,7 @@ def certified(joint: JointDistribution, band: Band, scored: Scored | None) -> Ce
     """Recompute everything from the final curves."""
     request, goal, review = band.request, band.goal, band.review
     every = list(zip(joint.members, band.curves, band.upper, strict=True))
-    found = [reviewed_rates(member, curve, upper, review) for member, curve, upper in every]
+    found = [Reviewing(curve, upper, review).rates(member) for member, curve, upper in every]
     reached = tuple(point for point, _ in found)
     people = tuple(map(joint.figures_of, joint.members))
     spreads = tuple(
@@ -328,5 +328,5 @@ def _spread(rate: str, member: Group, curve: Curve, upper: Curve, review: Review
     which = {"fpr": [0], "tpr": [1], "selection_rate": [0, 1]}[rate]
     sides = [member.by_label[y] for y in which]
     at = [curve.scale.own(side.points) for side in sides]
-    odds = [final_odds(curve(own), upper(own), review.chances[y]) for y, own in zip(which, at, strict=True)]
+    odds = [Reviewing(curve, upper, review).final(own, y) for y, own in zip(which, at, strict=True)]
     return spread_of_odds(sides, np.concatenate(odds))

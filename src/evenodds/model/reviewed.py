@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.errors import UnknownGroupError
 from evenodds.geometry.pieces import Floats
-from evenodds.model.curves import CERTAIN, Curve
+from evenodds.model.curves import CERTAIN, Curve, is_random
 from evenodds.model.groups import Group
 from evenodds.model.reviewer import Review
 from evenodds.model.roc import Point
-from evenodds.model.scale import UPWARD
+from evenodds.model.scale import Scale
 from evenodds.values import Frozen, number_of
 
-__all__ = ["SOME_SCORES", "Reviewed", "final_curves", "final_odds", "reviewed_rates", "reviewed_share"]
+__all__ = ["SOME_SCORES", "Reviewed", "Reviewing", "Treatment", "final_odds", "reviewed_share"]
 
 SOME_SCORES = "linear program over some of the scores"
 """How a bound was found where scores are too many to look at each of them."""
@@ -116,29 +117,51 @@ def final_odds(yes: Floats, upper: Floats, chance: float) -> Floats:
     return np.asarray(yes + chance * reviewed_share(yes, upper))
 
 
-def reviewed_rates(member: Group, curve: Curve, upper: Curve, review: Review) -> tuple[Point, tuple[float, float]]:
-    """A group's final rates, and the shares of its negatives and positives that are reviewed, summed over people."""
-    rates, shares = [], []
-    for side, chance in zip(member.by_label, review.chances, strict=True):
-        at = curve.scale.own(side.points)
-        yes, most = curve(at), upper(at)
-        total = float(side.weights.sum())
-        shares.append(min(max(float(side.weights @ reviewed_share(yes, most)) / total, 0.0), 1.0))
-        rates.append(min(max(float(side.weights @ final_odds(yes, most, chance)) / total, 0.0), 1.0))
-    return Point(rates[0], rates[1]), (shares[0], shares[1])
+@dataclass(frozen=True)
+class Reviewing:
+    """What becomes of a group's people where some are reviewed, by their label: it takes the place of a curve."""
+
+    curve: Curve
+    upper: Curve
+    review: Review
+
+    @property
+    def scale(self) -> Scale:
+        """How its scores relate to those on which a higher one speaks for a yes."""
+        return self.curve.scale
+
+    @property
+    def lipschitz(self) -> float:
+        """The largest slope of the odds of a yes, and of a yes or a review."""
+        return max(self.curve.lipschitz, self.upper.lipschitz)
+
+    def final(self, score: Floats, label: int) -> Floats:
+        """The odds of a yes in the end, of people of one label."""
+        return final_odds(self.curve(score), self.upper(score), self.review.chances[label])
+
+    def reviewed(self, score: Floats) -> Floats:
+        """The odds of a review."""
+        return reviewed_share(self.curve(score), self.upper(score))
+
+    def is_random(self, score: Floats) -> NDArray[np.bool_]:
+        """For whom chance decides between two of yes, review and no; what a reviewer says is no chance."""
+        return np.asarray(is_random(self.curve(score)) | is_random(self.upper(score)))
+
+    def ends(self, score_range: tuple[float, float]) -> Floats:
+        """Odds at the ends of the scores, the least and the greatest there can be among them."""
+        at = np.array(score_range)
+        return np.concatenate([self.curve(at), self.upper(at)])
+
+    def rates(self, member: Group) -> tuple[Point, tuple[float, float]]:
+        """The final rates, and the shares of negatives and positives that are reviewed, summed over people."""
+        rates, shares = [], []
+        for label, side in enumerate(member.by_label):
+            at = self.scale.own(side.points)
+            total = float(side.weights.sum())
+            rates.append(min(max(float(side.weights @ self.final(at, label)) / total, 0.0), 1.0))
+            shares.append(min(max(float(side.weights @ self.reviewed(at)) / total, 0.0), 1.0))
+        return Point(rates[0], rates[1]), (shares[0], shares[1])
 
 
-def final_curves(curve: Curve, upper: Curve, review: Review) -> tuple[Curve, Curve]:
-    """The odds of a yes in the end, of a negative and of a positive: rising curves again, of straight lines."""
-    negative, positive = (_between(curve, upper, chance) for chance in review.chances)
-    return negative, positive
-
-
-def _between(curve: Curve, upper: Curve, share: float) -> Curve:
-    scale = curve.scale
-    scores = [score for one in (curve, upper) for score, _ in one.nodes or ()]
-    at = np.unique(scale.upward(np.array(scores))) if scores else np.zeros(1)
-    own = scale.own(at)
-    odds = np.clip((1 - share) * curve(own) + share * np.maximum(upper(own), curve(own)), 0.0, 1.0)
-    found = Curve.through(at, np.maximum.accumulate(odds))
-    return found if scale == UPWARD else found.on(scale)
+Treatment = Curve | Reviewing
+"""What turns a group's scores into what becomes of its people."""

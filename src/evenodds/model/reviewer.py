@@ -92,8 +92,8 @@ class Review:
     >>> policy = eo.fit(joint, review=eo.Review(capacity=0.05, tpr=0.8, fpr=0.2))
     >>> round(policy.certificate.objective, 7)
     0.8494667
-    >>> policy.odds([20, 30, 60], "white", outcome="review").round(3)
-    array([0.   , 0.136, 0.   ])
+    >>> policy.odds([22, 27, 60], "hispanic", outcome="review").round(3)
+    array([0., 1., 0.])
     """
 
     capacity: float

@@ -23,7 +23,7 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.lp import nearest_to_perfect
 from evenodds.model.nodes import shares_at, within_slope
-from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.model.policy import Policy, check_no_review, check_policy, rates_of
 from evenodds.model.request import Request
 from evenodds.model.scale import Scale
 from evenodds.model.solve import Solved, population_of
@@ -69,6 +69,7 @@ def update(policy: Policy, joint: JointDistribution, *, max_change: float) -> Po
     (True, False)
     """
     check_policy(policy)
+    check_no_review(policy, "update", "fit anew with the same review=")
     check_joint(joint, "The second argument")
     policy.check_orientation(joint.orientation)
     allowed = "a number above 0, up to 1, the largest change of anybody's odds"

@@ -271,7 +271,7 @@ def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], a
 @options.file_format
 @options.delimiter
 def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any) -> None:
-    """Give each row its odds of a yes; files larger than memory stream through.
+    """Give each row its odds of a yes, and of a review; files larger than memory stream through.
 
     \b
     Example:
@@ -287,7 +287,7 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     def treated(people: Any, score: str, group: list[str]) -> Any:
         return applied(read, people, score=score, group=group, into=into, on_invalid=on_invalid)  # type: ignore[arg-type]
 
-    _stream(treated, [into], given, output)
+    _stream(treated, [into, *([f"{into}_review"] if read.review else [])], given, output)
 
 
 @commands.command()
@@ -306,7 +306,7 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
 @options.file_format
 @options.delimiter
 def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **given: Any) -> None:
-    """Decide for each row: odds, the person's draw, and 1 if it is below them. Files larger than memory stream through.
+    """Decide for each row: odds, the person's draw, and 1 if it is below them; with reviews yes, review or no.
 
     \b
     Example:
@@ -325,7 +325,7 @@ def decide(*, policy: str, who: str, key_file: str, round_: str, output: str, **
     def treated(people: Any, score: str, group: list[str]) -> Any:
         return decided(read, people, score=score, group=group, id=who, key=key, round=round_)
 
-    _stream(treated, ["odds", "draw", "decision"], given, output, also=who)
+    _stream(treated, ["odds", *(["odds_review"] if read.review else []), "draw", "decision"], given, output, also=who)
 
 
 def _stream(treated: Any, new: list[str], given: dict[str, Any], output: str, *, also: str | None = None) -> None:
