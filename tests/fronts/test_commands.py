@@ -336,7 +336,6 @@ def test_tables_without_rows_or_with_odd_columns(run, past, tmp_path, ending):
     assert len(told.strip().splitlines()) == 1
 
 
-@pytest.mark.usefixtures("policy")
 def test_reviews_from_fit_to_decisions(run, past, tmp_path):
     words = ["--review-capacity", "0.1", "--review-tpr", "0.9", "--review-fpr", "0.2", "--review-equal", "final"]
     told = run("fit", "past.parquet", *COLUMNS, "--label", "repaid", *words, "-o", "looked.json")
@@ -355,6 +354,7 @@ def test_reviews_from_fit_to_decisions(run, past, tmp_path):
     assert "--review-tpr, --review-fpr is not given" in told
 
 
+@pytest.mark.usefixtures("policy")
 def test_decide_draws_the_same_for_the_same_person(run, past, tmp_path):
     key = run("draw-key")
     assert len(key.strip()) == 64
@@ -509,7 +509,7 @@ def test_bad_data_is_one_clear_line(run, tmp_path, words, file, expected):
     [
         (lambda text: text[: len(text) // 2], "is not JSON, or was cut off"),
         (lambda text: text.replace('"p": 0.5', '"p": 0.4', 1), "was changed since it was saved"),
-        (lambda text: text.replace('"version": 2', '"version": 3'), "has version 3; this evenodds reads up to 2"),
+        (lambda text: text.replace('"version": 2', '"version": 4'), "has version 4; this evenodds reads up to 3"),
         (lambda text: text.replace("evenodds/policy", "else"), "is not a policy"),
         (lambda _: "[]", "is not a policy"),
         (lambda _: "\udcff", "is not JSON"),

@@ -441,6 +441,13 @@ def test_a_large_table_is_looked_at_in_places():
     assert certificate.objective > eo.fit(joint, max_slope=2).certificate.objective + 0.01
 
 
+@pytest.mark.parametrize("options", [{"review": review()}, {}], ids=str)
+def test_one_score_has_no_threshold_to_tell_of(options):
+    joint = eo.JointDistribution.from_counts({"a": ([5], [60], [40]), "b": ([5], [30], [70])})
+    policy = eo.fit(joint, tolerance=0.1, **options)
+    assert policy.certificate.one_threshold is None
+
+
 def test_few_people_are_left_to_chance():
     """The free optimum needs one score of a group for each of its two curves, and no more."""
     joint = eo.datasets.credit_risk()

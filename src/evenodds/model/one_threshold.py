@@ -27,6 +27,8 @@ def one_threshold_within(joint: JointDistribution, request: Request, goal: Objec
     if constraint.tolerance == 0 or goal.is_distance:
         return None
     scores = np.unique(np.concatenate([points for member in joint.members for points in member.score_lists]))
+    if scores.size == 1:
+        return None
     scores = scores[np.unique(np.linspace(1, scores.size - 1, min(scores.size, _LOOKED_AT)).astype(np.intp))]
     rates = np.array([member.roc.rates_from(scores) for member in joint.members])  # group, label, threshold
     differences = np.max(
