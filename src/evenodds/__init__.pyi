@@ -41,6 +41,7 @@ from .model.fit import fit as fit
 from .model.goals import Cost as Cost
 from .model.joint import JointDistribution as JointDistribution
 from .model.policy import Policy as Policy
+from .model.reviewer import Review as Review
 from .model.roc import Point as Point
 from .model.solutions import Solutions as Solutions
 from .model.solutions import solutions as solutions

@@ -142,8 +142,8 @@ def refuse_masked(what: str, values: Any, hint: str = "drop or fill these rows f
         raise DataError(msg)
 
 
-def with_column(frame: Frame, name: str, values: NDArray[np.float64] | NDArray[np.int64]) -> Any:
-    """A native frame with one column more; NaN becomes the library's own missing value."""
+def with_column(frame: Frame, name: str, values: NDArray[Any]) -> Any:
+    """A native frame with one column more, of numbers or of words; NaN becomes the library's own missing value."""
     nw = narwhals()
     native = frame.to_native()
     if frame.implementation.is_pandas():
@@ -153,9 +153,10 @@ def with_column(frame: Frame, name: str, values: NDArray[np.float64] | NDArray[n
         return shown
     if frame.implementation.is_pandas_like():
         return native.assign(**{name: values})
-    kind = nw.Float64 if values.dtype.kind == "f" else nw.Int64
-    column = nw.new_series(name, values, kind, backend=frame.implementation)
-    if np.isnan(values).any():
+    kind = {"f": nw.Float64, "O": nw.String}.get(values.dtype.kind, nw.Int64)
+    given = values.tolist() if kind == nw.String else values
+    column = nw.new_series(name, given, kind, backend=frame.implementation)
+    if values.dtype.kind == "f" and np.isnan(values).any():
         column = column.to_frame().select(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name))[name]
     return frame.with_columns(column).to_native()
 

@@ -73,6 +73,21 @@ def test_every_kind_of_frame_gives_the_same_policy_and_the_same_odds(engines, ki
     assert engines.columns(frame) == engines.columns(table), "the frame was changed"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_reviews_have_a_column_of_their_own_bit_for_bit(engines, kind):
+    table = _people(600)
+    score, sex, label = _arrays(table, "risk", "sex", "repaid")
+    joint = eo.JointDistribution.from_arrays(score, sex, label)
+    policy = eo.fit(joint, review=eo.Review(capacity=0.1, tpr=0.9, fpr=0.2), max_slope=0.2)
+    columns = engines.columns(eo.apply(policy, engines.frame(kind, table), score="risk", group="sex", into="chance"))
+    assert list(columns) == [*table.column_names, "chance", "chance_review"]
+    for name, outcome in (("chance", "yes"), ("chance_review", "review")):
+        np.testing.assert_array_equal(columns[name], policy.odds(score, sex, outcome=outcome))
+    assert np.array(columns["chance_review"]).mean() == pytest.approx(0.1)
+    with pytest.raises(eo.OptionError, match="has a column 'odds_of_old' already"):
+        eo.apply(policy, engines.frame(kind, table), score="risk", group="sex", into="odds_of_old")
+
+
 @pytest.mark.parametrize("curve", ["fixed", "linear", "quadratic", "cubic", "quartic", "optimal"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("orientation", ["positive", "negative"])

@@ -385,6 +385,24 @@ def test_tables_without_rows_or_with_odd_columns(run, past, tmp_path, ending):
     assert len(told.strip().splitlines()) == 1
 
 
+def test_reviews_from_fit_to_decisions(run, past, tmp_path):
+    words = ["--review-capacity", "0.1", "--review-tpr", "0.9", "--review-fpr", "0.2", "--review-equal", "final"]
+    told = run("fit", "past.parquet", *COLUMNS, "--label", "repaid", *words, "-o", "looked.json")
+    assert "Reviewed: 0.1 of everybody" in told or "0.1 reviewed" in told
+    policy = eo.Policy.load(tmp_path / "looked.json")
+    assert policy.review == eo.Review(capacity=0.1, tpr=0.9, fpr=0.2, equal="final")
+    run("apply", "looked.json", "past.parquet", *COLUMNS, "-o", "odds.parquet")
+    assert pa.parquet.read_table(tmp_path / "odds.parquet").column_names[-2:] == ["odds", "odds_review"]
+    (tmp_path / "key.txt").write_text("ab" * 32)
+    run("decide", "looked.json", "past.parquet", *COLUMNS, "--id", "name", "--key-file", "key.txt", "-o", "out.csv")
+    decided = pa.csv.read_csv(tmp_path / "out.csv")
+    assert decided.column_names[-4:] == ["odds", "odds_review", "draw", "decision"]
+    assert set(decided["decision"].to_pylist()) == {"yes", "review", "no"}
+    assert decided.num_rows == past.num_rows
+    told = run("fit", "past.parquet", *COLUMNS, "--label", "repaid", *words[:2], "-o", "no.json", exit_code=2)
+    assert "--review-tpr, --review-fpr is not given" in told
+
+
 @pytest.mark.usefixtures("policy")
 def test_decide_draws_the_same_for_the_same_person(run, past, tmp_path):
     key = run("draw-key")
@@ -564,7 +582,7 @@ def test_bad_data_is_one_clear_line(run, tmp_path, words, file, expected):
     [
         (lambda text: text[: len(text) // 2], "is not JSON, or was cut off"),
         (lambda text: text.replace('"p": 0.5', '"p": 0.4', 1), "was changed since it was saved"),
-        (lambda text: text.replace('"version": 2', '"version": 3'), "has version 3; this evenodds reads up to 2"),
+        (lambda text: text.replace('"version": 2', '"version": 4'), "has version 4; this evenodds reads up to 3"),
         (lambda text: text.replace("evenodds/policy", "else"), "is not a policy"),
         (lambda _: "[]", "is not a policy"),
         (lambda _: "\udcff", "is not JSON"),

@@ -69,7 +69,8 @@ def alone(policy, curve, group="a"):
     """A policy of one group, with the certificate of the first of another policy."""
     c = policy.certificate
     first = {name: getattr(c, name)[:1] for name in ("asked", "reached", "slopes", "slope_bounds", "people")}
-    certificate = replace(c, groups=(group,), mixes=(group,) if curve.parts else (), spreads=(), **first)
+    none = {"spreads": (), "randomized": (), "before": None}
+    certificate = replace(c, groups=(group,), mixes=(group,) if curve.parts else (), **none, **first)
     return eo.Policy((group,), (curve,), (0.0, 100.0), curve.orientation, certificate)
 
 
@@ -339,11 +340,11 @@ def test_what_version_1_did_not_know_is_refused_in_it(credit_policy, tmp_path):
 
 
 def test_newer_files_are_refused(credit_policy, tmp_path):
-    for version in (0, 3, True, "2", None):
+    for version in (0, 4, True, "2", None):
         document = {**credit_policy.document, "version": version}
         document["fingerprint"] = fingerprint(document)
         (tmp_path / "p.json").write_text(written(document))
-        with pytest.raises(eo.DataError, match="this evenodds reads up to 2"):
+        with pytest.raises(eo.DataError, match="this evenodds reads up to 3"):
             eo.Policy.load(tmp_path / "p.json")
 
 

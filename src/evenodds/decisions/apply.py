@@ -15,8 +15,9 @@ from evenodds.frames import Frame, array_of, constant, is_lazy, narwhals, opened
 from evenodds.geometry.pieces import Pieces
 from evenodds.model.cells import check_group_kinds, check_numeric, names_of, plain
 from evenodds.model.columns import floats_of
+from evenodds.model.curves import CERTAIN
 from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of, parts_of
-from evenodds.model.policy import Policy, check_policy
+from evenodds.model.policy import Outcome, Policy, check_policy
 
 __all__ = ["apply"]
 
@@ -32,7 +33,7 @@ def apply(
     into: str = "odds",
     on_invalid: Literal["raise", "null"] | None = None,
 ) -> Any:
-    """Give each row of a data frame its odds of a yes.
+    """Give each row of a data frame its odds of a yes; of a policy with reviews, also those of a review.
 
     Parameters
     ----------
@@ -42,7 +43,8 @@ def apply(
     score, group : str
         Names of columns; group may be several, as for `JointDistribution.from_frame`.
     into : str
-        The name of the new column.
+        The name of the new column. That of the odds of a review is the same with "_review" after it; the odds of an
+        automatic no are what is left to 1.
     on_invalid : "raise" or "null"
         What to do about a score that is missing, NaN or infinite, and a group that is missing or not known: an error
         that counts and shows them, or a missing value as odds. Frames in memory raise unless told otherwise; lazy
@@ -50,7 +52,7 @@ def apply(
 
     Returns
     -------
-    A frame of the same kind with one column more; lazy if the frame was.
+    A frame of the same kind with one column more, or two where there are reviews; lazy if the frame was.
 
     Examples
     --------
@@ -69,9 +71,13 @@ def apply(
     table = opened(frame, (score, *groups))
     check_group_kinds(table, groups)
     check_numeric(table, "score", score)
-    if _is_taken(table, into):
-        msg = f"The frame has a column {into!r} already. Hint: into= takes another name."
-        raise OptionError(msg)
+    columns: dict[str, Outcome] = {into: "yes"}
+    if policy.review is not None:
+        columns[f"{into}_review"] = "review"
+    for name in columns:
+        if _is_taken(table, name):
+            msg = f"The frame has a column {name!r} already. Hint: into= takes another name."
+            raise OptionError(msg)
     if on_invalid is not None:
         one_of("on_invalid", on_invalid, ("raise", "null"))
     if is_lazy(table):
@@ -81,14 +87,17 @@ def apply(
                 "yet. Hint: leave it out, and count the missing odds afterwards."
             )
             raise OptionError(msg)
-        return table.with_columns(_expression(policy, table, score, groups).alias(into)).to_native()
+        odds_of = {name: _expression(policy, table, score, groups, outcome) for name, outcome in columns.items()}
+        return table.with_columns(*(odds.alias(name) for name, odds in odds_of.items())).to_native()
     native = table.to_native()
     scores = floats_of(f"score column {score!r}", array_of(native[score]))
     codes = get_indexer([native[name] for name in groups], policy.groups)
-    odds = policy.odds_or_nan(scores, codes)
-    if on_invalid != "null":
-        _refuse_invalid(policy, odds, scores, codes, [array_of(native[name]) for name in groups])
-    return with_column(table, into, odds)
+    for name, outcome in columns.items():
+        odds = policy.odds_or_nan(scores, codes, outcome=outcome)
+        if on_invalid != "null":
+            _refuse_invalid(policy, odds, scores, codes, [array_of(native[name]) for name in groups])
+        native = with_column(opened(native, []), name, odds)
+    return native
 
 
 def _is_taken(table: Frame, name: str) -> bool:
@@ -130,7 +139,7 @@ def _refuse_invalid(
 # -- one expression for every lazy engine ------------------------------------------------------------------------------
 
 
-def _expression(policy: Policy, frame: Frame, score: str, groups: Sequence[str]) -> Any:
+def _expression(policy: Policy, frame: Frame, score: str, groups: Sequence[str], outcome: Outcome) -> Any:
     """The odds as an expression; missing for every row that no group's condition takes.
 
     A score that is not a finite number must be caught first: comparisons with NaN come out differently in each engine,
@@ -143,8 +152,17 @@ def _expression(policy: Policy, frame: Frame, score: str, groups: Sequence[str])
         named = [_is_group(frame, groups, parts) for parts in parts_of(key, len(groups))]
         named = [condition for condition in named if condition is not None]
         if named:
-            branches.append(nw.when(reduce(or_, named) & r.is_finite()).then(_value(frame, curve.pieces, r)))
+            odds = _value(frame, curve.pieces, r)
+            if outcome == "review":
+                odds = _reviewed(frame, odds, _value(frame, policy.review_curves[key].pieces, r))
+            branches.append(nw.when(reduce(or_, named) & r.is_finite()).then(odds))
     return nw.coalesce(*branches) if branches else nw.lit(None, nw.Float64)
+
+
+def _reviewed(frame: Frame, yes: Any, upper: Any) -> Any:
+    """The odds of a review, as `reviewed_share` has them."""
+    nw = narwhals()
+    return nw.when(upper - yes > constant(frame, CERTAIN)).then(upper - yes).otherwise(constant(frame, 0.0))
 
 
 def _is_group(frame: Frame, groups: Sequence[str], parts: Sequence[str]) -> Any:

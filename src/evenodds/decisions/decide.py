@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.decisions.apply import apply
 from evenodds.decisions.draw import draw
@@ -34,6 +35,9 @@ def decide(
 ) -> Any:
     """Decide for each row of a data frame: yes if the draw of the person is below their odds.
 
+    With reviews the answer is "yes" if the draw is below the odds of a yes, "review" if it is below these and the odds
+    of a review together, else "no".
+
     The same person gets the same draw with the same key and round, whenever and in whatever order they come. With
     `places` there is one draw for the whole cohort instead, and the number of yeses is hardly left to chance.
 
@@ -58,8 +62,9 @@ def decide(
 
     Returns
     -------
-    A frame of the same kind with the columns odds, draw and decision (0 or 1) more; with places without draw, since
-    nobody has one of their own.
+    A frame of the same kind with the columns odds, draw and decision (0 or 1) more; where there are reviews with odds,
+    odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since nobody has one of their
+    own.
 
     Examples
     --------
@@ -94,7 +99,8 @@ def decide(
         msg = f"The frame has a column {taken[0]!r} already. Hint: rename it first."
         raise OptionError(msg)
     with_odds = apply(policy, frame, score=score, group=group)
-    odds = array_of(opened(with_odds, ["odds"]).to_native()["odds"])
+    held = opened(with_odds, ["odds"]).to_native()
+    odds = array_of(held["odds"])
     ids = _ids(table[id])
     if asked is not None:
         native = table.to_native()
@@ -103,8 +109,12 @@ def decide(
         yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round)
         return with_column(opened(with_odds, []), "decision", yes.astype(np.int64))
     draws = draw(ids, key=key, round=round)
+    decision: NDArray[Any] = (draws < odds).astype(np.int64)
+    if policy.review is not None:
+        reviewed = draws < odds + array_of(held["odds_review"])
+        decision = np.where(draws < odds, "yes", np.where(reviewed, "review", "no")).astype(object)
     with_draws = with_column(opened(with_odds, []), "draw", draws)
-    return with_column(opened(with_draws, []), "decision", (draws < odds).astype(np.int64))
+    return with_column(opened(with_draws, []), "decision", decision)
 
 
 def _ids(column: Any) -> list[object]:

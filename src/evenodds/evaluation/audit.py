@@ -42,6 +42,7 @@ from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.keys import JOINER, GroupLike, parts_by_key, parts_of
+from evenodds.model.reviewed import Treatment
 from evenodds.showing import Shown, aligned
 from evenodds.values import Frozen, number_of
 
@@ -88,6 +89,8 @@ class Audit(Shown, BetweenGroups[Estimate]):
     """What the groups of these people cannot differ by more than, in the rates that the policy promised to be alike:
     the tolerance, and the two largest Kolmogorov-Smirnov distances from the people of the fit, by label. None without
     these."""
+    reviewed: Mapping[str, Mapping[str, Estimate]] | None = None
+    """By group: the shares of everybody, of negatives and of positives that are reviewed, where there are reviews."""
 
     @classmethod
     def of_decisions(
@@ -316,6 +319,12 @@ class Audit(Shown, BetweenGroups[Estimate]):
             lines.append(f"  most and least often selected: {high} and {low}")
         if self.individual_odds is not None:
             lines.append(str(self.individual_odds))
+        if self.reviewed is not None:
+            lines += [
+                "Rates are those in the end, if reviewers say yes as often as was assumed. Reviewed, of everybody, of",
+                "negatives and of positives:",
+                *(f"  {group}: {', '.join(map(_short, of.values()))}" for group, of in self.reviewed.items()),
+            ]
         for column, one in self.marginals.items():
             rates = ", ".join(f"{g.group} {g.fpr:.3f} and {g.tpr:.3f}" for g in one.by_group)
             lines.append(f"By {column} alone, FPR and TPR: {rates}; difference {one.equalized_odds_difference}.")
@@ -415,7 +424,7 @@ def _misnamed(columns: Sequence[str], count: int, key: str) -> str:
 
 
 def measured(
-    curves: Mapping[str, Curve],
+    curves: Mapping[str, Treatment],
     members: Sequence[Group],
     score_range: tuple[float, float],
     confidence: float,

@@ -12,11 +12,11 @@ from evenodds.evaluation.drift import Drift, drift_of, farthest_moved
 from evenodds.evaluation.intervals import Estimate, confidence_of, critical_value, mean_interval
 from evenodds.evaluation.outcomes import outcomes_of
 from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles, resampled_rates
-from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.policy import Policy
+from evenodds.model.reviewed import Reviewing, Treatment
 from evenodds.values import Frozen, whole_number_of
 
 __all__ = ["audit"]
@@ -39,7 +39,8 @@ def audit(
     Parameters
     ----------
     policy : Policy, float or {group: float}
-        What decides: a policy, the single threshold of everybody, or a threshold for each group.
+        What decides: a policy, the single threshold of everybody, or a threshold for each group. With reviews the
+        rates are those in the end, if reviewers say yes as often as was assumed; `reviewed` has the shares reviewed.
     joint : JointDistribution
         People that the policy was not fitted on; make it with one_sided="keep" if a group may lack a label. Groups
         that the policy does not know, or of which there is nobody, are named, and leave the verdict open.
@@ -96,6 +97,8 @@ def audit(
         unknown=Frozen(unknown),
     )
     result = by_columns(result, columns)
+    if isinstance(policy, Policy) and policy.review is not None:
+        result = replace(result, reviewed=_reviewed(known, policy, confidence))
     if earlier is not None:
         old = measured(earlier, known, score_range, confidence, result.constraints)
         result = replace(
@@ -110,6 +113,8 @@ def audit(
             raise DataError(msg)
         drift = _drift(known, reference, confidence)
         promised = certificate.fitted_tolerance if certificate else None
+        if result.reviewed is not None and constraints == "demographic_parity":
+            promised = None  # who is selected in the end goes by the label too, and not by the score alone
         result = replace(result, drift=drift, drift_bound=_drift_bound(drift, constraints, promised))
     if bootstrap:
         drawn = resampled_rates(curves, known, bootstrap, source)
@@ -137,7 +142,25 @@ def _drift(known: Sequence[Group], reference: JointDistribution, confidence: flo
     )
 
 
-def _changes(member: Group, after: Curve, before: Curve, confidence: float) -> Mapping[str, Estimate]:
+def _reviewed(known: Sequence[Group], policy: Policy, confidence: float) -> Mapping[str, Mapping[str, Estimate]]:
+    """The shares of each group that are reviewed, with their intervals."""
+    critical = critical_value(confidence)
+    found = {}
+    for member in known:
+        treatment = policy.treatments[member.key]
+        assert isinstance(treatment, Reviewing)  # noqa: S101 who asks has looked
+        outcomes = outcomes_of(member, treatment)
+        sides = {"everybody": outcomes.everybody, "negatives": outcomes.negatives, "positives": outcomes.positives}
+        found[member.key] = Frozen(
+            {
+                who: mean_interval(side.sample(treatment.reviewed(treatment.scale.own(side.scores))), critical)
+                for who, side in sides.items()
+            }
+        )
+    return Frozen(found)
+
+
+def _changes(member: Group, after: Treatment, before: Treatment, confidence: float) -> Mapping[str, Estimate]:
     """What a change of curves does to a group's rates, from the change of each person's odds."""
     samples = outcomes_of(member, after).changes(outcomes_of(member, before))
     critical = critical_value(confidence)

@@ -19,6 +19,7 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.request import Request
+from evenodds.model.reviewed import Treatment
 from evenodds.model.roc import Point
 from evenodds.showing import Shown, text_table
 
@@ -116,7 +117,7 @@ def compare(
         check_policy(policy)
         policy.check_orientation(joint.orientation)
         policy.check_knows(joint.groups)
-        rows.append(_row(name, joint, goal, [policy.curves[group] for group in joint.groups]))
+        rows.append(_row(name, joint, goal, [policy.treatments[group] for group in joint.groups]))
     return Comparison(goal.name, tuple(rows))
 
 
@@ -159,7 +160,7 @@ def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve,
     return tuple(thresholds)
 
 
-def _row(name: str, joint: JointDistribution, goal: Objective, curves: Sequence[Curve]) -> Compared:
+def _row(name: str, joint: JointDistribution, goal: Objective, curves: Sequence[Treatment]) -> Compared:
     measured = metrics_of(dict(zip(joint.groups, curves, strict=True)), joint, joint.score_range)
     points = [Point(figures.fpr, figures.tpr) for figures in measured.by_group]
     return Compared(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from evenodds.errors import OptionError, UnknownGroupError
 from evenodds.model.curves import Curve
 from evenodds.model.policy import Policy
+from evenodds.model.reviewed import Treatment
 from evenodds.model.scale import Orientation
 from evenodds.values import number_of
 
@@ -16,11 +17,11 @@ Decider = Policy | float | Mapping[str, float]
 _ALLOWED = "a policy, a score (the single threshold of everybody), or such a score for each group"
 
 
-def curves_of(decider: object, groups: Sequence[str], orientation: Orientation, name: str) -> Mapping[str, Curve]:
-    """The curves of whatever decides; a single threshold is that of all these groups."""
+def curves_of(decider: object, groups: Sequence[str], orientation: Orientation, name: str) -> Mapping[str, Treatment]:
+    """The curves of whatever decides (with reviews: both, and the reviewers); a single threshold is all groups'."""
     if isinstance(decider, Policy):
         decider.check_orientation(orientation)
-        return decider.curves
+        return decider.treatments
     if isinstance(decider, Mapping):
         if not decider:
             msg = f"{name} has no group. Allowed: {_ALLOWED}."
@@ -39,7 +40,7 @@ def curves_of(decider: object, groups: Sequence[str], orientation: Orientation, 
 
 def curves_before(
     before: Decider, groups: Sequence[str], orientation: Orientation, name: str = "before"
-) -> Mapping[str, Curve]:
+) -> Mapping[str, Treatment]:
     """The curves of what was in use before, for all of these groups."""
     curves = curves_of(before, groups, orientation, name)
     lacking = [group for group in groups if group not in curves]
@@ -50,5 +51,5 @@ def curves_before(
     return {group: curves[group] for group in groups}
 
 
-def _unknown(groups: Sequence[str], curves: Mapping[str, Curve]) -> str:
+def _unknown(groups: Sequence[str], curves: Mapping[str, Treatment]) -> str:
     return f"There is no threshold for the group {', '.join(map(repr, groups))}. Known: {', '.join(map(repr, curves))}."

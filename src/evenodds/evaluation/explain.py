@@ -73,6 +73,8 @@ class Explanation:
     """The group's odds at the most favourable of these scores."""
     beyond: str | None = None
     """How the group's curve goes on beyond these scores; None where it does not."""
+    review: float | None = None
+    """The odds of a review, where there are reviews. All else is then about the odds of an automatic yes."""
 
     @property
     def fixed_odds(self) -> float | None:
@@ -91,6 +93,13 @@ class Explanation:
 
     def __str__(self) -> str:
         text = [f"At a score of {self.score:g} the odds of a yes in group {self.group!r} are {_percent(self.odds)}."]
+        if self.review is not None:
+            no = 1 - (self.odds + self.review)
+            text = [
+                f"At a score of {self.score:g} the odds of an automatic yes in group {self.group!r} are",
+                f"{_percent(self.odds)}, of a review {_percent(self.review)}, and of an automatic no {_percent(no)}.",
+                "What follows is about the automatic yes.",
+            ]
         text.append(self._one_step())
         if self.rank is not None:
             text.append(f"The score is better than that of {_percent(self.rank)} of the group.")
@@ -233,6 +242,7 @@ def explain(
         score_range=policy.score_range,
         best_odds=float(own(np.array(policy.score_range)).max()),
         beyond=beyond_the_scores(own, policy.score_range) or None,
+        review=None if policy.review is None else float(policy.odds(at, key, outcome="review")),
     )
     return explanation if joint is None else _beside(explanation, policy, joint)
 
@@ -265,7 +275,8 @@ def _beside(explanation: Explanation, policy: Policy, joint: JointDistribution) 
     rank = float(everybody[:first].sum() + everybody[first:last].sum() / 2) / member.total
     share = float(member.positives[first] / everybody[first]) if last > first else None
     point = policy.certificate.points[explanation.group]
-    return replace(explanation, rank=rank, fixed=fixed_to(member, point, policy), positive_share=share)
+    fixed = fixed_to(member, point, policy) if policy.review is None else None  # which has no reviewers to help it
+    return replace(explanation, rank=rank, fixed=fixed, positive_share=share)
 
 
 def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:

@@ -10,8 +10,8 @@ import numpy as np
 
 from evenodds.evaluation.intervals import Estimate, Sample, mean_interval, merged
 from evenodds.evaluation.outcomes import outcomes_of
-from evenodds.model.curves import Curve
 from evenodds.model.groups import Group
+from evenodds.model.reviewed import Reviewing, Treatment
 from evenodds.values import Frozen
 
 __all__ = ["Confusion", "GroupAudit", "audit_of_group", "audit_of_several"]
@@ -67,10 +67,11 @@ class GroupAudit:
         return self.confusion.true_positives + self.confusion.false_positives
 
 
-def audit_of_group(member: Group, curve: Curve, score_range: tuple[float, float], critical: float) -> GroupAudit:
+def audit_of_group(member: Group, curve: Treatment, score_range: tuple[float, float], critical: float) -> GroupAudit:
     """Measure a group's people under a curve; `critical` is the value with which intervals are drawn."""
     outcomes = outcomes_of(member, curve)
-    samples = outcomes.samples(curve(np.array(score_range)))
+    ends = curve.ends(score_range) if isinstance(curve, Reviewing) else curve(np.array(score_range))
+    samples = outcomes.samples(ends)
     negatives, positives = outcomes.negatives, outcomes.positives
     yes = [float(side.weights @ side.odds) for side in (negatives, positives)]
     return GroupAudit(

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.columns import HUGE, numbers_of
 from evenodds.model.curves import Curve
 from evenodds.model.keys import GroupLike
-from evenodds.model.policy import Policy, check_policy
+from evenodds.model.policy import Policy, check_no_review, check_policy
 from evenodds.progress import tracked
 from evenodds.values import Frozen, number_of, whole_number_of
 
@@ -231,6 +231,9 @@ def report(
     (10.0, 0.2005, 10.0)
     """
     check_policy(policy)
+    for one in (policy, before):
+        if isinstance(one, Policy):
+            check_no_review(one, "individual.report", "compare policies without reviews")
     worst = whole_number_of("worst", worst, least=1)
     people = people_of(metric, X, categorical=categorical, ranges=ranges)
     scores = _scores(score, people.count)
@@ -247,7 +250,9 @@ def report(
         curve = policy.curves[key]
         _, same, rest = _worst_pairs(some, scores[own], worst, f"Comparing scores in {key}")
         after = _treated(some, curve, scores[own], worst, own, key)
-        was = (None, ()) if earlier is None else _treated(some, earlier[key], scores[own], worst, own, key)
+        was = (
+            (None, ()) if earlier is None else _treated(some, cast("Curve", earlier[key]), scores[own], worst, own, key)
+        )
         reports.append(
             GroupReport(key, own.size, math.inf if same else rest, curve.lipschitz, after[0], after[1], was[0], was[1])
         )

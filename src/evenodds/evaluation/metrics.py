@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.policy import Policy, check_policy, odds_of, rates_of
+from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.model.reviewed import Reviewing, Treatment
 from evenodds.showing import Shown, text_table
 from evenodds.values import Frozen
 
@@ -166,7 +167,7 @@ class Metrics(Shown, BetweenGroups[float]):
 
 
 def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
-    """Measure a policy on a population.
+    """Measure a policy on a population; with reviews, what comes of it in the end if reviewers are as assumed.
 
     Examples
     --------
@@ -184,17 +185,18 @@ def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
     check_joint(joint, "The second argument")
     policy.check_orientation(joint.orientation)
     policy.check_knows(joint.groups)
-    return metrics_of(policy.curves, joint, policy.score_range)
+    return metrics_of(policy.treatments, joint, policy.score_range)
 
 
-def metrics_of(curves: Mapping[str, Curve], joint: JointDistribution, score_range: tuple[float, float]) -> Metrics:
+def metrics_of(curves: Mapping[str, Treatment], joint: JointDistribution, score_range: tuple[float, float]) -> Metrics:
     """Measure curves that are not, or not yet, a policy."""
     measured = []
     for member in joint.members:
         curve = curves[member.key]
         point = rates_of(curve, member)
         positive = member.base_rate
-        by_chance = is_random(odds_of(curve, member))
+        own = curve.scale.own(member.scores)
+        by_chance = curve.is_random(own) if isinstance(curve, Reviewing) else is_random(curve(own))
         selected = positive * point.tpr + (1 - positive) * point.fpr
         measured.append(
             GroupMetrics(
@@ -221,18 +223,20 @@ def odds_distance(curve: Curve, one: ArrayLike, other: ArrayLike) -> Floats:
     return np.abs(curve(one) - curve(other))
 
 
-def individual_odds(curves: Mapping[str, Curve], score_range: tuple[float, float]) -> IndividualOdds:
+def individual_odds(curves: Mapping[str, Treatment], score_range: tuple[float, float]) -> IndividualOdds:
     """Test the paper's Definition 3 on the odds that scores within `score_range` can get.
 
     Odds that a group offers at single points only (a jump's two sides) count for the verdict, and have no length in
-    the share unless all odds on offer are such points; then the share is of their number.
+    the share unless all odds on offer are such points; then the share is of their number. With reviews it is about
+    the odds of an automatic yes.
 
     >>> individual_odds({"a": Curve("linear", 0, 5, 0.5), "b": Curve("cubic", 2, 9, 0.3)}, (0, 10)).holds
     True
     >>> individual_odds({"a": Curve("fixed", 0, 5, 0.5), "b": Curve("fixed", 2, 9, 0.3)}, (0, 10)).share
     0.25
     """
-    ranges = {group: curve.odds_range(score_range) for group, curve in curves.items()}
+    single = {group: one.curve if isinstance(one, Reviewing) else one for group, one in curves.items()}
+    ranges = {group: curve.odds_range(score_range) for group, curve in single.items()}
     apart = tuple((a, b) for a, b in combinations(ranges, 2) if not _same(ranges[a], ranges[b]))
     cuts = np.unique(np.array([end for intervals in ranges.values() for interval in intervals for end in interval]))
     middles = (cuts[1:] + cuts[:-1]) / 2

@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.evaluation.intervals import Sample
 from evenodds.geometry.pieces import Floats
-from evenodds.model.curves import Curve, is_random
+from evenodds.model.curves import is_random
 from evenodds.model.groups import Group
+from evenodds.model.reviewed import Reviewing, Treatment
 
 __all__ = ["RATES", "RATE_NAMES", "RATE_WORDS", "Outcomes", "Side", "outcomes_of"]
 
@@ -44,10 +46,17 @@ class Side:
     """How many they are; Kish's effective number under weights."""
     squares: Floats | None = None
     """Sums of their squared weights, where these are not just numbers of people."""
+    drawn: NDArray[np.bool_] | None = None
+    """For whom chance decides, where that is not told by the odds: reviewers' rates are no chance."""
 
     def sample(self, values: Floats, *, lo: float = 0.0, hi: float = 1.0) -> Sample:
         """What a mean over them is made of."""
         return Sample.of(values, self.weights, self.n_effective, squares=self.squares, lo=lo, hi=hi)
+
+    @property
+    def by_chance(self) -> NDArray[np.bool_]:
+        """For whom chance decides."""
+        return is_random(self.odds) if self.drawn is None else self.drawn
 
     @property
     def total(self) -> float:
@@ -86,7 +95,8 @@ class Outcomes:
         scores, odds, weights = (
             np.concatenate(pair) for pair in ((n.scores, p.scores), (n.odds, p.odds), (n.weights, p.weights))
         )
-        return Side(scores, odds, weights, self.n_effective, squares)
+        drawn = np.concatenate([n.by_chance, p.by_chance])
+        return Side(scores, odds, weights, self.n_effective, squares, drawn)
 
     def samples(self, possible: Floats) -> dict[str, Sample]:
         """What each figure is the mean of; `possible` are odds at the ends of the score range."""
@@ -102,7 +112,7 @@ class Outcomes:
             "accuracy": both.sample(np.where(labels == 1, odds, 1 - odds)),
             "selection_rate": both.sample(odds, lo=lo, hi=hi),
             "precision": self._precision(),
-            "randomized": both.sample(is_random(odds).astype(np.float64)),
+            "randomized": both.sample(both.by_chance.astype(np.float64)),
             "auc": self._auc(),
             "base_rate": both.sample(labels),
         }
@@ -142,10 +152,14 @@ class Outcomes:
         return Sample(mean, variance * number, number)
 
 
-def outcomes_of(member: Group, curve: Curve) -> Outcomes:
-    """A group's people under a curve."""
-    negatives, positives = (
-        Side(side.points, curve(curve.scale.own(side.points)), side.weights, side.n_effective, side.squares)
-        for side in member.by_label
-    )
+def outcomes_of(member: Group, curve: Treatment) -> Outcomes:
+    """A group's people under a curve; with reviews, what becomes of them in the end."""
+    sides = []
+    for label, side in enumerate(member.by_label):
+        at = curve.scale.own(side.points)
+        odds, drawn = (
+            (curve.final(at, label), curve.is_random(at)) if isinstance(curve, Reviewing) else (curve(at), None)
+        )
+        sides.append(Side(side.points, odds, side.weights, side.n_effective, side.squares, drawn))
+    negatives, positives = sides
     return Outcomes(negatives, positives, member.n_effective)

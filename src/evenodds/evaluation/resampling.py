@@ -11,8 +11,8 @@ from evenodds.errors import OptionError
 from evenodds.evaluation.intervals import Estimate
 from evenodds.evaluation.outcomes import RATES, outcomes_of
 from evenodds.geometry.pieces import Floats
-from evenodds.model.curves import Curve
 from evenodds.model.groups import Group
+from evenodds.model.reviewed import Treatment
 from evenodds.progress import tracked
 from evenodds.values import whole_number_of
 
@@ -39,7 +39,7 @@ def generator_of(rng: object) -> np.random.Generator:
 
 
 def resampled_rates(
-    curves: Mapping[str, Curve], members: Sequence[Group], draws: int, rng: np.random.Generator
+    curves: Mapping[str, Treatment], members: Sequence[Group], draws: int, rng: np.random.Generator
 ) -> dict[tuple[str, str], Floats]:
     """By group and rate, its values over draws of each group's people, labels and all; NaN without one of a label."""
     cells = []

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import DataError, UnreachableError
+from evenodds.errors import DataError, OptionError, UnreachableError
 from evenodds.evaluation.intervals import Estimate, confidence_of, value_for_verdicts
 from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
 from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles
@@ -181,6 +181,9 @@ def stability(
     check_joint(joint)
     confidence, draws = confidence_of(confidence), whole_number_of("draws", draws, least=2)
     source = generator_of(rng)
+    if options.get("review") is not None:
+        msg = "stability fits one curve a group, and review= two. Hint: leave out review, or audit on fresh people."
+        raise OptionError(msg)
     policy = fit(joint, **options)
     tries = [_drawn_fit(joint, source, options) for _ in tracked(range(draws), "Fitting people drawn again")]
     fits = [curves for curves in tries if curves is not None]

@@ -24,8 +24,10 @@ from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution
 from evenodds.model.keys import GroupLike, encode
 from evenodds.model.options import OPTIONS
+from evenodds.model.policy import check_no_review
 from evenodds.model.population import Guarantee
 from evenodds.model.request import TargetLike
+from evenodds.model.reviewer import Review
 from evenodds.model.scale import Orientation
 
 try:
@@ -69,6 +71,8 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         As for `evenodds.fit`.
     confidence, guarantee
         As for `evenodds.fit`; about new people whose scores are as the out-of-fold ones.
+    review
+        As for `evenodds.fit`. `policy_` then has three answers, and a classifier two: ask it, or `evenodds.decide`.
     orientation : "positive" or "negative"
         Whether a higher score speaks for the positive class or against it.
     prefit : bool
@@ -139,6 +143,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         keep_individual_odds: bool = False,
         confidence: float | None = None,
         guarantee: Guarantee = "asymptotic",
+        review: Review | None = None,
         orientation: Orientation = "positive",
         prefit: bool = False,
         predict_method: str = "auto",
@@ -167,6 +172,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.keep_individual_odds = keep_individual_odds
         self.confidence = confidence
         self.guarantee = guarantee
+        self.review = review
         self.orientation = orientation
         self.prefit = prefit
         self.predict_method = predict_method
@@ -386,6 +392,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _odds(self, X: Any, sensitive_features: GroupLike) -> Floats:  # noqa: N803
         check_is_fitted(self)
+        check_no_review(self.policy_, "A classifier", "evenodds.decide(fair.policy_, ...) says yes, review or no")
         groups, features = self._groups(X, sensitive_features)
         scores = self._scores(features)  # first, since an estimator knows best what is wrong with X
         validate_data(self, X, reset=False, skip_check_array=True)

@@ -15,6 +15,7 @@ __all__ = ["Answer", "LinearProgram", "SolverError"]
 _TROUBLE = (1, 4)  # scipy's numbers for a limit that was reached, and for numerical trouble
 _SECONDS, _EACH = 2.0, 1e-3  # what a program may take, in all and for each column: some circle for minutes
 _TOLERANCE = 1e-10  # the tightest that HiGHS takes, for violated rows and for reduced costs
+_WORTH = 1e-9  # a gain by a bound that is more than rounding
 # Where one way has trouble the next is tried, the last with HiGHS's own tolerance. The simplex method alone: the
 # interior point method has been seen not to end.
 _WAYS = ((True, _TOLERANCE), (False, _TOLERANCE), (True, 1e-7))
@@ -30,6 +31,10 @@ class Answer:
 
     x: Floats
     value: float
+    by_column: Floats
+    """What the objective gains by each column's bound giving way; 0 where no bound binds."""
+    by_row: Floats
+    """The same of each row that is not to be exceeded."""
 
 
 @dataclass
@@ -94,7 +99,32 @@ class LinearProgram:
         if result.status != 0:
             msg = f"HiGHS found no optimum (status {result.status}): {result.message}"
             raise SolverError(msg)
-        return Answer(np.asarray(result.x), -float(result.fun))
+        rows_gain = result.ineqlin.marginals if rows["at_most"][0] is not None else np.zeros(0)
+        by_column = np.asarray(result.lower.marginals) + np.asarray(result.upper.marginals)
+        return Answer(np.asarray(result.x), -float(result.fun), by_column, np.asarray(rows_gain))
+
+    def among_best(self, best: Answer, objective: Floats) -> LinearProgram:
+        """Another objective over the answers that are as good as this optimum, and no others.
+
+        Whatever is worth something stays as it is in every optimum: a column at a bound that binds, a row that is used
+        up (complementary slackness). So the optimum is kept exactly, and not to within some slack, which the second
+        objective would use.
+
+        >>> program = LinearProgram(np.array([1.0, 1.0]), np.zeros(2), np.ones(2))
+        >>> program.at_most([[0, 1]], [[1.0, 1.0]], [1.5])
+        >>> program.among_best(program.solve(), np.array([1.0, 0.0])).solve().x
+        array([1. , 0.5])
+        """
+        at_bound = np.abs(best.by_column) > _WORTH
+        held = np.where(best.x - self.lo <= self.hi - best.x, self.lo, self.hi)
+        lo, hi = np.where(at_bound, held, self.lo), np.where(at_bound, held, self.hi)
+        used = np.split(np.abs(best.by_row) > _WORTH, np.cumsum([b[0].shape[0] for b in self._blocks["at_most"]])[:-1])
+        every = list(zip(self._blocks["at_most"], used, strict=True)) if self._blocks["at_most"] else []
+        blocks = {
+            "at_most": [tuple(part[~own] for part in block) for block, own in every if not own.all()],
+            "equal": self._blocks["equal"] + [tuple(part[own] for part in block) for block, own in every if own.any()],
+        }
+        return LinearProgram(objective, lo, hi, blocks)  # type: ignore[arg-type]  # three parts each
 
     def _matrix(self, kind: str) -> tuple[object | None, Floats | None]:
         from scipy.sparse import csr_array  # noqa: PLC0415  as above

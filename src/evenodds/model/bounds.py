@@ -15,14 +15,12 @@ from evenodds.model.roc import Point
 from evenodds.model.supports import best_of_all, gentlest_of_all
 from evenodds.model.target import best_below_lines
 
-__all__ = ["POOLED", "SEARCH", "Bounds"]
+__all__ = ["POOLED", "Bounds"]
 
 SMALL_TABLE = 20_000
 """Up to this many scores in all bounds are the tightest there are; beyond, they come from the pooled ROC."""
 POOLED = "pooled ROC"
 """By what most bounds are proven."""
-SEARCH = "exhaustive search"
-"""By what bounds are proven of those who are not all rising curves."""
 _SETTLED = 1e-9  # a closer look that closes less of the gap than this is the last
 _LOOKS = 2  # times that a sparse bound is drawn more closely
 _PRECISE, _CAUTION = 1e-10, 1e-9  # what rounding may have taken from a gain, and by how much it may have raised a slope

@@ -10,11 +10,13 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, OptionError
 from evenodds.geometry.pieces import Floats
-from evenodds.model.comparisons import Change, OneThreshold
+from evenodds.model import wording
+from evenodds.model.comparisons import Before, Change, OneThreshold
 from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.population import Guarantee, Population, Spread
+from evenodds.model.reviewed import Reviewed
 from evenodds.model.roc import Point
 from evenodds.showing import Shown
 from evenodds.values import confidence_of
@@ -24,7 +26,6 @@ __all__ = ["Certificate", "Scored"]
 T = TypeVar("T")
 Scored = Literal["out of fold", "same rows"]
 _ONE_BY_ONE = RLock()
-_WORTH_TELLING = 0.02  # of the objective: one threshold that gives up more is no way out
 
 
 class _Later(Generic[T]):
@@ -121,8 +122,12 @@ class Certificate(Shown):
     """How the scores came about, where that is known: see `CurveOptimizer`."""
     one_threshold: _Later[OneThreshold | None] = _Later()
     """One threshold for everybody that is within the tolerance already, the best; None where there is none."""
+    before: _Later[Before | None] = _Later()
+    """One threshold for everybody, the best whatever the groups get; None where that was not recorded."""
     change: Change | None = None
     """How the policy differs from the one in use before, where it is an update of that."""
+    reviewed: Reviewed | None = None
+    """Who is reviewed, where the policy has reviews. The rates and the objective are then final ones."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What is written down is computed first."""
@@ -170,7 +175,10 @@ class Certificate(Shown):
     @property
     def rates(self) -> dict[Rate, Floats]:
         """The constrained rates of every group, recomputed."""
-        fpr, tpr = np.array([[point.fpr, point.tpr] for point in self.reached]).T
+        return self._rates_at(self.reached)
+
+    def _rates_at(self, points: Sequence[Point]) -> dict[Rate, Floats]:
+        fpr, tpr = np.array([[point.fpr, point.tpr] for point in points]).T
         counts = np.array([figures[:2] for figures in self.people]) if self.people else np.ones((fpr.size, 2))
         every: dict[Rate, Floats] = {
             "fpr": fpr,
@@ -183,6 +191,37 @@ class Certificate(Shown):
     def difference(self) -> float:
         """The largest difference between two groups in a constrained rate, recomputed."""
         return float(max(np.ptp(rate) for rate in self.rates.values()))
+
+    def if_reviewers(
+        self, *, tpr: float | Mapping[str, float] | None = None, fpr: float | Mapping[str, float] | None = None
+    ) -> float:
+        """What the groups' final rates would differ by if reviewers said yes with other chances than assumed.
+
+        The largest difference between two groups in a constrained rate: under equalised odds, the equalised odds
+        difference. Where rates were equal, groups a and b come to differ by |d_a rho_a - d_b rho_b| in the rate of a
+        label: d is by how much reviewers are off, rho the share of that label that is reviewed.
+
+        Parameters
+        ----------
+        tpr, fpr : float or {group: float}, optional
+            A reviewer's chance of a yes to a positive and to a negative, for all groups or for some; the others', and
+            those that are left out, are as assumed.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> review = eo.Review(capacity=0.05, tpr=0.8, fpr=0.2, equal="final")
+        >>> certificate = eo.fit(eo.datasets.credit_risk(), review=review).certificate
+        >>> round(certificate.if_reviewers(tpr=0.7, fpr=0.3), 7)
+        0.0331966
+        """
+        if self.reviewed is None:
+            msg = (
+                "The policy has no reviews. Hint: evenodds.fit(joint, review=evenodds.Review(...)) makes one that has."
+            )
+            raise OptionError(msg)
+        points = self.reviewed.points_if(self.reached, tpr, fpr)
+        return float(max(np.ptp(rate) for rate in self._rates_at(points).values()))
 
     @property
     def selected(self) -> float:
@@ -224,32 +263,24 @@ class Certificate(Shown):
         >>> round(certificate.population_bound(), 6), round(certificate.population_bound(guarantee="finite"), 6)
         (0.022478, 0.064772)
         """
+        if self.reviewed is not None and guarantee == "finite" and self.constraints == "demographic_parity":
+            msg = "guarantee='finite' is about rates given the label where there are reviews. Allowed: 'asymptotic'."
+            raise OptionError(msg)
         return self.population.bound(confidence_of(confidence), guarantee)
 
     @property
     def loss(self) -> float:
         """How much of the objective was given up: the best without a slope budget, less this policy."""
-        return self._worse(self.objective, self.unlimited)
+        return self.worse(self.objective, self.unlimited)
 
     @property
     def gap(self) -> float:
         """How much better rising curves within the budget might be at most."""
-        return self._worse(self.objective, self.objective_bound)
+        return self.worse(self.objective, self.objective_bound)
 
-    def _worse(self, value: float, best: float) -> float:
+    def worse(self, value: float, best: float) -> float:
+        """By how much a value of the objective is worse than another."""
         return max(0.0, (value - best) if self.smaller_is_better else (best - value))
-
-    @property
-    def shared(self) -> str:
-        """What the groups share, in words."""
-        return {
-            "equalized_odds": "the same false and true positive rate",
-            "demographic_parity": "the same selection rate",
-            "true_positive_rate_parity": "the same true positive rate",
-            "false_negative_rate_parity": "the same false negative rate",
-            "false_positive_rate_parity": "the same false positive rate",
-            "true_negative_rate_parity": "the same true negative rate",
-        }[self.constraints]
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         """A row for each group: the rates asked for and reached, the largest slope, and what it cannot fall below."""
@@ -267,112 +298,32 @@ class Certificate(Shown):
             f"largest slope {max(self.slopes):.4g})"
         )
 
-    def __str__(self) -> str:
-        within = f" to within {self.tolerance:g}" if self.tolerance else ""
-        where = f", fpr {self.target.fpr:.6f} and tpr {self.target.tpr:.6f}" if self.target else ""
-        places = f", and a yes for {self.selection_rate:g} of everybody" if self.selection_rate is not None else ""
-        few = f", with {self.few}" if self.few else ""
-        lines = [
-            f"Asked: {self.shared} in every group{within}{where}{places}{few}.",
-            f"Proven on the fitting data: every group meets its point to {self.residual:.1e} (recomputed).",
-        ]
-        better = "below" if self.smaller_is_better else "above"
-        budget = "" if np.isinf(self.max_slope) else f" with slopes of at most {self.max_slope:.6g}"
-        lines.append(
-            f"Proven: {self.objective_name} {self.objective:.6f}; no {self.rivals}{budget} get {better} "
-            f"{self.objective_bound:.6f} ({self.bound_by}), so at most {self.gap:.2g} is missed."
-        )
-        lines.append(
-            f"Against the best of all rising curves without a slope budget, {self.unlimited:.6f}, "
-            f"{self.loss:.2g} is given up."
-        )
-        if self.mixes:
-            within = "" if np.isinf(self.max_slope) else " within the slope budget"
-            within += " with thresholds inside the score range" * self.keep_individual_odds
-            lines.append(
-                f"A mix of two curves: {', '.join(map(repr, self.mixes))}. No single curve of the family was found "
-                f"that meets the point{within}."
-            )
-        if self.already:
-            lines.append(self.already)
-        slopes = zip(self.groups, self.slopes, self.slope_bounds, strict=True)
-        told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
-        lines.append(f"Proven: largest slopes, and what no rising curve through the same point can fall below: {told}.")
-        if self.resolution:
-            off = ", ".join(f"{group} {error:.2g}" for group, error in self.rate_error.items())
-            lines.append(
-                f"Proven: scores were rounded to {self.resolution:g} before fitting, which moves each rate by no more "
-                f"than half of that times the slope: {off}. All else is about the rounded scores."
-            )
-        return "\n".join([*lines, *self._of_new_people])
+    # -- in words ----------------------------------------------------------------------------------------------------
 
     @property
-    def rivals(self) -> str:
-        """Those that the policy is proven best among."""
-        if self.curve == "threshold":
-            return "thresholds within the tolerance"
-        return "rising curves" + (f" that leave {self.few}" if self.few else "")
+    def summary(self) -> str:
+        """What the policy does to each group, beside one threshold for everybody, and what was given up for what."""
+        return wording.summary_of(self)
+
+    @property
+    def shared(self) -> str:
+        """What the groups share."""
+        return wording.shared_by_all(self)
 
     @property
     def few(self) -> str:
-        """How few people might be decided by chance, in words; nothing where there was no such budget."""
-        shares = (self.max_randomized, "of everybody"), (self.max_randomized_by_group, "of each group")
-        told = [f"{share:.4g} {whom}" for share, whom in shares if share is not None]
-        return f"at most {' and '.join(told)} to chance" if told else ""
+        """How few people might be decided by chance; nothing where there was no such budget."""
+        return wording.few_by_chance(self)
 
     @property
     def already(self) -> str:
         """That one threshold for everybody would do, and what each way costs; nothing where none comes near."""
-        one = self.one_threshold
-        if one is None or self._worse(one.objective, self.objective) > _WORTH_TELLING:
-            return ""
-        sure = f" with confidence {self.confidence:g}" if self.confidence is not None else ""
-        better = self._worse(one.objective, self.objective)
-        gains = f"gains {better:.2g} on it" if better > 0 else "gains nothing on it but gentler odds"
-        return (
-            f"Already within the tolerance{sure}: one threshold for everybody, at {one.score:.6g}, with "
-            f"{self.objective_name} {one.objective:.6f}, where the groups differ by {one.difference:.4g}. This policy, "
-            f"with {self.objective:.6f}, {gains}."
-        )
+        return wording.already_within(self)
 
     @property
     def promise_to_new_people(self) -> str:
-        """What the tolerance promises of new people, in words; nothing where it is about the people of the fit."""
-        if self.confidence is None or self.guarantee is None:
-            return ""
-        return (
-            f"{_PLAIN[self.guarantee]}: with confidence {self.confidence:g} the groups of the population differ by at "
-            f"most {self.tolerance:g}; for that, those of the fit differ by at most {self.sample_tolerance:.4g}."
-        )
+        """What the tolerance promises of new people; nothing where it is about the people of the fit."""
+        return wording.promise_to_new_people(self)
 
-    @property
-    def _of_new_people(self) -> list[str]:
-        """What is known, and what is not, of people that the policy was not fitted on."""
-        lines = [] if self.change is None else [str(self.change)]
-        if self.scored == "same rows":
-            lines.append(
-                "Beware: the estimator was fitted on these very people, so its scores flatter it here; nothing of the "
-                "above holds for new people. Hint: cv=5."
-            )
-        elif self.scored == "out of fold":
-            lines.append("All of this is about out-of-fold scores; the estimator was then fitted on everybody.")
-        if self.promise_to_new_people:
-            lines.append(self.promise_to_new_people)
-        elif self.spreads and self.scored != "same rows":
-            lines.append(
-                f"{_PLAIN['asymptotic']}: with confidence 0.95 the groups of the population differ by at most "
-                f"{self.population_bound():.4g}."
-            )
-        else:
-            lines.append("Not proven: how the rates turn out for other people; they differ by chance.")
-        return lines
-
-
-_PLAIN = {
-    "asymptotic": "To be expected of new people of the same kind, not proven (asymptotic: right for many people)",
-    "finite": "Proven for new people of the same kind, for any number of people of the fit (finite-sample)",
-}
-
-
-def _number(value: float) -> str:
-    return "infinite" if np.isinf(value) else f"{value:.6g}"
+    def __str__(self) -> str:
+        return wording.text_of(self)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Change", "OneThreshold"]
+from evenodds.model.roc import Point
+
+__all__ = ["SEARCH", "Before", "Change", "OneThreshold"]
+
+SEARCH = "exhaustive search"
+"""By what bounds are proven of those who are not all rising curves."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,17 @@ class Change:
             f"{self.allowed:g}); {self.least:.4g} is the least that keeps the promise on these people. Under the one "
             f"before, their groups differ by {self.before:.4g}, {reason} (up to {self.tolerance + self.by_chance:.4g})."
         )
+
+
+@dataclass(frozen=True)
+class Before:
+    """One threshold for everybody, the best whatever the groups get: what people are compared with."""
+
+    score: float
+    """On people's own scale."""
+    objective: float
+    points: tuple[Point, ...]
+    """Each group's (fpr, tpr)."""
 
 
 @dataclass(frozen=True)

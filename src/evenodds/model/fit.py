@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import EvenoddsWarning, UnreachableError
-from evenodds.model.bounds import POOLED, SEARCH, Bounds
+from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError
+from evenodds.model.bounds import POOLED, Bounds
 from evenodds.model.certificate import Certificate, Scored
-from evenodds.model.comparisons import Change
+from evenodds.model.comparisons import SEARCH, Change
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.one_threshold import one_threshold_within
+from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
 from evenodds.model.policy import Policy, randomized_share, rates_of
 from evenodds.model.population import Guarantee, Population
 from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
+from evenodds.model.review import certified, solved_with_review
+from evenodds.model.reviewer import Review
 from evenodds.model.solve import MATERIAL, Solved, population_of, solved_within, spreads_of
 from evenodds.model.thresholds import about_constants
 
@@ -52,6 +54,7 @@ def fit(
     keep_individual_odds: bool = False,
     confidence: float | None = None,
     guarantee: Guarantee = "asymptotic",
+    review: Review | None = None,
 ) -> Policy:
     """Find a curve for each group so that all groups share the rates that a constraint names.
 
@@ -100,6 +103,9 @@ def fit(
     guarantee : "asymptotic" or "finite"
         What the confidence rests on: errors that are normal, as they are for many people; or a proof for any number of
         people, which takes several times as many.
+    review : Review, optional
+        Some people get a review in place of a coin: how many can be reviewed, and how often reviewers say yes. The
+        curves are then straight lines between scores, whatever `curve` is, and steep unless `max_slope` is given.
 
     Returns
     -------
@@ -131,6 +137,7 @@ def fit(
         keep_individual_odds=keep_individual_odds,
         confidence=confidence,
         guarantee=guarantee,
+        review=review,
     )
     return _fitted(joint, request)
 
@@ -141,7 +148,18 @@ def fit_scored(joint: JointDistribution, options: Mapping[str, Any], scored: Sco
 
 
 def _fitted(joint: JointDistribution, request: Request, scored: Scored | None = None) -> Policy:
+    if request.review is not None:
+        return _with_review(joint, request, request.review, scored)
     return finished(joint, _solve(joint, request), request, scored=scored)
+
+
+def _with_review(joint: JointDistribution, request: Request, review: Review, scored: Scored | None) -> Policy:
+    """The policy of two curves a group, between which people are reviewed."""
+    band = solved_with_review(joint, request, review)
+    _warn_of_weak_groups(joint)
+    certificate = certified(joint, band, scored)
+    _check_promises(request, certificate)
+    return Policy(joint.groups, band.curves, joint.score_range, joint.orientation, certificate, band.upper)
 
 
 def finished(
@@ -164,7 +182,11 @@ def finished(
 
 def fitted_curves(joint: JointDistribution, options: Mapping[str, Any]) -> tuple[Curve, ...]:
     """The curves of a fit without its certificate and its warnings, for those who fit many times."""
-    return _solve(joint, Request.of(**options)).curves
+    request = Request.of(**options)
+    if request.review is not None:
+        msg = "review= is not possible here: policies with reviews are fitted one at a time. Hint: leave it out."
+        raise OptionError(msg)
+    return _solve(joint, request).curves
 
 
 def _solve(joint: JointDistribution, request: Request) -> Solved:
@@ -265,6 +287,7 @@ def _certified(
         randomized=(),
         spreads=(),
         one_threshold=None,
+        before=None,
         weighted=not joint.is_counted,
         confidence=assurance.confidence if assurance else None,
         guarantee=assurance.guarantee if assurance else None,
@@ -279,6 +302,7 @@ def _certified(
             "randomized": tuple(map(randomized_share, curves, joint.members)),
             "spreads": spreads_of(joint, curves, request.constraint.rates),
             "one_threshold": one_threshold_within(joint, asked, goal),
+            "before": best_for_everybody(joint, goal),
             "objective_bound": goal.reported(gain_bound),
             "bound_by": bound_by,
             "slope_bounds": tuple(slope_bounds),
@@ -310,6 +334,8 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
     asked = certificate.selection_rate
     if asked is not None and abs(certificate.selected - asked) > _BROKEN:
         broken.append(f"a yes for {certificate.selected:.6g} of everybody, and not for selection_rate={asked:g}")
+    if certificate.reviewed is not None:
+        broken += certificate.reviewed.broken(_BROKEN)
     if broken:
         msg = f"Not kept: {'; '.join(broken)}. The reason: {why}. {hint}"
         raise UnreachableError(msg)

@@ -1,13 +1,15 @@
-"""The nodes of a curve of straight lines: checked, and without those that no line bends at."""
+"""The nodes of a curve of straight lines: checked, without those that no line bends at, and who is between them."""
 
 from __future__ import annotations
+
+from itertools import accumulate
 
 import numpy as np
 
 from evenodds.errors import OptionError
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["checked_nodes", "columns_of", "mean_between", "shares_at", "without_straight"]
+__all__ = ["checked_nodes", "columns_of", "mean_between", "shares_at", "within_slope", "without_straight"]
 
 _NARROW = 1e-300  # below it 1 / width is no number
 _STRAIGHT = 1e-9  # a change of slope, relative to the larger, that is none; odds so near a line lie on it
@@ -83,6 +85,23 @@ def without_straight(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 def mean_between(x: Floats, y: Floats) -> float:
     """The mean of the lines from the first node to the last."""
     return float(np.sum(np.diff(x) / 2 * (y[1:] + y[:-1])) / (x[-1] - x[0]))
+
+
+def within_slope(at: Floats, odds: Floats, slope: float) -> Floats:
+    """Odds that rise, and no steeper than allowed, where a linear program was off by its precision."""
+    rising = np.maximum.accumulate(np.clip(odds, 0.0, 1.0)) + 0.0  # no -0
+    if np.isinf(slope):
+        return np.asarray(rising)
+    steps = (slope * np.diff(at)).tolist()
+    return np.array(
+        list(accumulate(zip(rising.tolist()[1:], steps, strict=True), _no_further, initial=float(rising[0])))
+    )
+
+
+def _no_further(before: float, wanted: tuple[float, float]) -> float:
+    """The next odds: as they are wanted, but no more than a step above those before."""
+    odds, step = wanted
+    return min(odds, before + step)
 
 
 def shares_at(points: Floats, weights: Floats, nodes: Floats) -> Floats:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenodds.model.comparisons import OneThreshold
+from evenodds.geometry.pieces import Floats
+from evenodds.model.comparisons import Before, OneThreshold
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Objective, coefficients
 from evenodds.model.joint import JointDistribution
@@ -12,7 +13,7 @@ from evenodds.model.request import Request
 from evenodds.model.roc import Point
 from evenodds.model.solve import population_of
 
-__all__ = ["one_threshold_within"]
+__all__ = ["best_for_everybody", "one_threshold_within"]
 
 _LOOKED_AT = 20_000  # thresholds, evenly by rank
 _JUDGED = 40  # of them by what they promise of new people, the best first
@@ -27,7 +28,9 @@ def one_threshold_within(joint: JointDistribution, request: Request, goal: Objec
     if constraint.tolerance == 0 or goal.is_distance or constraint.selection_rate is not None:
         return None
     scores = np.unique(np.concatenate([points for member in joint.members for points in member.score_lists]))
-    scores = scores[np.unique(np.linspace(1, scores.size - 1, min(scores.size, _LOOKED_AT)).astype(np.intp))]
+    if scores.size == 1:
+        return None
+    scores = _some(scores[1:])  # from the lowest on everybody is told yes
     rates = np.array([member.roc.rates_from(scores) for member in joint.members])  # group, label, threshold
     differences = np.max(
         [np.ptp(np.einsum("gl,gls->gs", coefficients(joint, rate), rates), axis=0) for rate in constraint.rates],
@@ -47,3 +50,24 @@ def one_threshold_within(joint: JointDistribution, request: Request, goal: Objec
         points = [Point(float(fpr), float(tpr)) for fpr, tpr in rates[:, :, i]]
         return OneThreshold(own, goal.reported(goal.gain(points)), float(differences[i]))
     return None
+
+
+def best_for_everybody(joint: JointDistribution, goal: Objective) -> Before:
+    """The single threshold for everybody with the greatest gain, of very many some, whatever the groups get."""
+    scores = _some(np.unique(np.concatenate([points for member in joint.members for points in member.score_lists])))
+    scores = np.append(scores, np.nextafter(scores[-1], np.inf))
+    rates = np.array([member.roc.rates_from(scores) for member in joint.members])
+    if goal.is_distance:  # of all people together
+        shares = goal.shares / goal.shares.sum(axis=0)
+        fpr, tpr = np.einsum("gl,gls->ls", shares, rates)
+        gains = -np.hypot(fpr, 1 - tpr)
+    else:
+        gains = goal.constant + np.einsum("gl,gls->s", goal.by_rate, rates)
+    best = int(np.argmax(gains))
+    points = tuple(Point(float(fpr), float(tpr)) for fpr, tpr in rates[:, :, best])
+    return Before(joint.scale.own(float(scores[best])), goal.reported(float(gains[best])), points)
+
+
+def _some(scores: Floats) -> Floats:
+    """Some of very many scores, evenly by rank."""
+    return scores[np.unique(np.linspace(0, scores.size - 1, min(scores.size, _LOOKED_AT)).astype(np.intp))]

@@ -169,6 +169,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
                 "What the confidence rests on: asymptotic (right for many people), or finite (proven for any number).",
                 where="evenodds.model.population.GUARANTEES",
             ),
+            Option("review", None, "Reviews in place of a coin: how many, and how often reviewers say yes."),
         )
     }
 )

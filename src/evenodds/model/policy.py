@@ -8,12 +8,12 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenodds.errors import DataError, OptionError, UnknownGroupError
+from evenodds.errors import DataError, OptionError, UnknownGroupError, one_of
 from evenodds.frames import array_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.piecewise import PiecewiseStack
@@ -22,14 +22,29 @@ from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.groups import Group
 from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of
+from evenodds.model.reviewed import Reviewing, Treatment, reviewed_share
+from evenodds.model.reviewer import Review
 from evenodds.model.roc import Point
 from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 from evenodds.showing import Shown
 
-__all__ = ["Policy", "check_policy", "describe", "kind_of", "odds_of", "randomized_share", "rates_of"]
+__all__ = [
+    "OUTCOMES",
+    "Outcome",
+    "Policy",
+    "check_no_review",
+    "check_policy",
+    "describe",
+    "kind_of",
+    "odds_of",
+    "randomized_share",
+    "rates_of",
+]
 
 
+Outcome = Literal["yes", "review", "no"]
+OUTCOMES = ("yes", "review", "no")
 _MANY = 20  # groups that are listed one by one
 
 
@@ -38,8 +53,10 @@ def odds_of(curve: Curve, group: Group) -> Floats:
     return curve(curve.scale.own(group.scores))
 
 
-def rates_of(curve: Curve, group: Group) -> Point:
+def rates_of(curve: Treatment, group: Group) -> Point:
     """(FPR, TPR) of a curve for a group: summed directly over its scores, or if these are many from local moments."""
+    if isinstance(curve, Reviewing):
+        return curve.rates(group)[0]
     if group.is_large:
         fpr, tpr = group.rates(curve.pieces if curve.orientation == "positive" else curve.pieces.mirrored())
     else:
@@ -50,7 +67,7 @@ def rates_of(curve: Curve, group: Group) -> Point:
 def randomized_share(curve: Curve, group: Group) -> float:
     """The share of a group's people who are decided by chance."""
     held = [float(side.weights[is_random(curve(curve.scale.own(side.points)))].sum()) for side in group.by_label]
-    return sum(held) / group.total
+    return min(sum(held) / group.total, 1.0)
 
 
 @dataclass(frozen=True)
@@ -74,6 +91,18 @@ class Policy(Shown):
     score_range: tuple[float, float]
     orientation: Orientation
     certificate: Certificate
+    group_review_curves: tuple[Curve, ...] = ()
+    """Of a policy with reviews: the odds of anything but an automatic no. Those of a review are what is between."""
+
+    @property
+    def review(self) -> Review | None:
+        """Who may be reviewed, and by whom; None where nobody is."""
+        return self.certificate.reviewed.review if self.certificate.reviewed else None
+
+    @property
+    def review_curves(self) -> Mapping[str, Curve]:
+        """Each group's odds of anything but an automatic no, where there are reviews; else nothing."""
+        return MappingProxyType(dict(zip(self.groups, self.group_review_curves, strict=False)))
 
     @property
     def curves(self) -> Mapping[str, Curve]:
@@ -83,10 +112,26 @@ class Policy(Shown):
     @property
     def steepest(self) -> str:
         """The group with the largest L_R."""
-        return max(self.groups, key=lambda group: self.curves[group].lipschitz)
+        return max(self.groups, key=lambda group: self.treatments[group].lipschitz)
 
-    def odds(self, score: ArrayLike, group: GroupLike | None = None, *, codes: ArrayLike | None = None) -> Floats:
-        """The odds of a yes.
+    @cached_property
+    def treatments(self) -> Mapping[str, Treatment]:
+        """What becomes of each group's people in the end: its curve, or with reviews both and the reviewers."""
+        review = self.review
+        if review is None:
+            return self.curves
+        pairs = zip(self.groups, self.group_curves, self.group_review_curves, strict=True)
+        return MappingProxyType({group: Reviewing(curve, upper, review) for group, curve, upper in pairs})
+
+    def odds(
+        self,
+        score: ArrayLike,
+        group: GroupLike | None = None,
+        *,
+        codes: ArrayLike | None = None,
+        outcome: Outcome = "yes",
+    ) -> Floats:
+        """The odds of a yes, or of another outcome.
 
         Parameters
         ----------
@@ -96,7 +141,10 @@ class Policy(Shown):
             Known groups only: an unknown one is an error, never odds of 0.
         codes : array of integers, instead of `group`
             Positions in `policy.groups`; faster.
+        outcome : "yes", "review" or "no"
+            With reviews "yes" and "no" are the automatic ones; nobody is reviewed by a policy without.
         """
+        one_of("outcome", outcome, OUTCOMES)
         scores = floats_of("score", array_of(score))
         if (group is None) == (codes is None):
             msg = f"Give group or codes, one of them; got {'neither' if group is None else 'both'}."
@@ -106,8 +154,8 @@ class Policy(Shown):
             msg = f"score and group have different lengths: {scores.shape} and {numbers.shape}."
             raise DataError(msg)
         shape = scores.shape or numbers.shape
-        rows = (np.broadcast_to(values, shape).reshape(-1) for values in (scores, numbers))
-        odds = self._stack.values(*rows)
+        rows = tuple(np.broadcast_to(values, shape).reshape(-1) for values in (scores, numbers))
+        odds = self.odds_or_nan(*rows, outcome=outcome)
         if np.isnan(odds).any():
             bad = np.flatnonzero(~np.isfinite(scores))
             msg = f"score has {bad.size} NaN or infinite value{'s' * (bad.size > 1)} (first at position {bad[0]})."
@@ -118,9 +166,20 @@ class Policy(Shown):
     def _stack(self) -> PiecewiseStack:
         return PiecewiseStack(tuple(curve.pieces for curve in self.group_curves))
 
-    def odds_or_nan(self, score: NDArray[Any], codes: Codes) -> Floats:
+    @cached_property
+    def _review_stack(self) -> PiecewiseStack:
+        return PiecewiseStack(tuple(curve.pieces for curve in self.group_review_curves))
+
+    def odds_or_nan(self, score: NDArray[Any], codes: Codes, *, outcome: Outcome = "yes") -> Floats:
         """The odds, and NaN where a code is negative or a score not finite: for those who count these rows."""
-        return self._stack.values(score, codes)
+        yes = self._stack.values(score, codes)
+        if outcome == "yes":
+            return yes
+        if self.review is None:
+            return np.asarray(0.0 * yes if outcome == "review" else 1 - yes)
+        upper = self._review_stack.values(score, codes)
+        review = np.where(np.isnan(yes), yes, reviewed_share(yes, upper))
+        return review if outcome == "review" else np.asarray(1 - (yes + review))
 
     def codes_of(self, group: GroupLike) -> Codes:
         """Positions of groups in `groups`; an unknown one is an error."""
@@ -140,7 +199,14 @@ class Policy(Shown):
     @property
     def document(self) -> dict[str, Any]:
         """The policy as plain data, as it is saved; its "fingerprint" tells one policy from another."""
-        return document_of(self.groups, self.group_curves, self.score_range, self.orientation, self.certificate)
+        return document_of(
+            self.groups,
+            self.group_curves,
+            self.score_range,
+            self.orientation,
+            self.certificate,
+            self.group_review_curves,
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a file, as JSON; `Policy.load` gives it back to the last bit."""
@@ -164,7 +230,12 @@ class Policy(Shown):
         """A row for each group: its curve, and what it does on the people of the fit."""
         every = zip(self.groups, self.group_curves, self.certificate.reached, strict=True)
         rows = [(group, kind_of(c), c.t0, c.t1, c.p, c.lipschitz, point.fpr, point.tpr) for group, c, point in every]
-        return ("group", "curve", "t0", "t1", "p", "lipschitz", "fpr", "tpr"), rows
+        names = ("group", "curve", "t0", "t1", "p", "lipschitz", "fpr", "tpr")
+        if self.certificate.reviewed is None:
+            return names, rows
+        upper = zip(self.group_review_curves, self.certificate.reviewed.by_group.values(), strict=True)
+        more = [(*row, w.t0, w.t1, share) for row, (w, share) in zip(rows, upper, strict=True)]
+        return (*names, "review_t0", "review_t1", "reviewed"), more
 
     # -- in words ----------------------------------------------------------------------------------------------------
 
@@ -208,12 +279,20 @@ class Policy(Shown):
         families = ", ".join(dict.fromkeys("threshold" if hard else curve.family for curve in self.group_curves))
         return (
             f"Policy({n} group{'s' * (n > 1)}, {families}, loss {self.certificate.loss:.3g}, "
-            f"largest slope {self.curves[steep].lipschitz:.4g} ({steep}))"
+            f"largest slope {self.treatments[steep].lipschitz:.4g} ({steep}){self._reviewed})"
         )
 
+    @property
+    def _reviewed(self) -> str:
+        reviewed = self.certificate.reviewed
+        return f", {reviewed.everybody:.4g} reviewed" if reviewed else ""
+
     def __str__(self) -> str:
-        lines = [repr(self), str(self.certificate)]
-        lines += [f"  {group}: {describe(curve)}" for group, curve in list(self.curves.items())[:_MANY]]
+        lines = [repr(self), self.certificate.summary, str(self.certificate)]
+        for group, curve in list(self.curves.items())[:_MANY]:
+            upper = self.review_curves.get(group)
+            told = describe(curve) if upper is None else f"yes {describe(curve)}; yes or review {describe(upper)}"
+            lines.append(f"  {group}: {told}")
         if len(self.groups) > _MANY:
             lines.append(f"  ... and {len(self.groups) - _MANY} groups more")
         return "\n".join(lines)
@@ -223,6 +302,13 @@ def check_policy(policy: object) -> None:
     """Refuse what is no policy."""
     if not isinstance(policy, Policy):
         msg = f"The first argument must be a Policy, got {type(policy).__name__}. Hint: evenodds.fit(joint) makes one."
+        raise OptionError(msg)
+
+
+def check_no_review(policy: Policy, what: str, hint: str) -> None:
+    """Refuse a policy with reviews where only the odds of a yes would be looked at."""
+    if policy.review is not None:
+        msg = f"{what} is about one curve a group, and this policy has reviews between two. Hint: {hint}."
         raise OptionError(msg)
 
 

@@ -20,11 +20,22 @@ from numpy.typing import NDArray
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
+from evenodds.geometry.samples import Sample
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Rate
 from evenodds.model.groups import Group
 
-__all__ = ["GUARANTEES", "WHO", "Guarantee", "Needed", "Population", "Spread", "chance_within", "spread_of"]
+__all__ = [
+    "GUARANTEES",
+    "WHO",
+    "Guarantee",
+    "Needed",
+    "Population",
+    "Spread",
+    "chance_within",
+    "spread_of",
+    "spread_of_odds",
+]
 
 Guarantee = Literal["asymptotic", "finite"]
 Spread = tuple[float, float]
@@ -226,12 +237,16 @@ def chance_within(means: Floats, deviations: Floats, width: float) -> float:
 
 
 def spread_of(rate: Rate, curve: Curve, group: Group) -> Spread:
-    """Of how many people a rate is the mean, and the variance of their odds (n - 1).
+    """Of how many people a rate is the mean, and the variance of their odds (n - 1)."""
+    sides = {"fpr": group.by_label[:1], "tpr": group.by_label[1:], "selection_rate": group.by_label}[rate]
+    return spread_of_odds(sides, np.concatenate([curve(curve.scale.own(side.points)) for side in sides]))
+
+
+def spread_of_odds(sides: Sequence[Sample], odds: Floats) -> Spread:
+    """The same of people's odds.
 
     Where people have weights, and who weighs more also differs more, they tell as much as fewer people.
     """
-    sides = {"fpr": group.by_label[:1], "tpr": group.by_label[1:], "selection_rate": group.by_label}[rate]
-    odds = np.concatenate([curve(curve.scale.own(side.points)) for side in sides])
     weights = np.concatenate([side.weights for side in sides])
     total = float(weights.sum())
     off = (odds - float(weights @ odds) / total) ** 2

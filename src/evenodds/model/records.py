@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields, is_dataclass
 from typing import Any, get_args
 
 from evenodds.errors import one_of
 from evenodds.model.certificate import Certificate, Scored
-from evenodds.model.comparisons import Change, OneThreshold
+from evenodds.model.comparisons import Before, Change, OneThreshold
 from evenodds.model.criteria import CRITERIA
 from evenodds.model.families import CHOICES
 from evenodds.model.goals import OBJECTIVES, constraint_of
 from evenodds.model.population import GUARANTEES
+from evenodds.model.reviewed import Reviewed
+from evenodds.model.reviewer import PastReviews, Review
 from evenodds.model.roc import Point
 
 __all__ = ["certificate_of", "number", "record_of", "written_number"]
 
 _ROUNDING = 1e-9  # by which a recomputed rate may be beyond 0 or 1
+_LABELS = 2
 _FEWEST = 1e-200  # a rate is the mean of somebody, however little they weigh
 _FINITE = (-math.inf, math.inf, False)
 _RANGES = {
@@ -64,27 +67,22 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
 
 
 def record_of(certificate: Certificate) -> dict[str, Any]:
-    """A certificate as plain data."""
-    plain: dict[str, Any] = {}
-    for field in fields(certificate):
-        value = getattr(certificate, field.name)
-        if field.name in ("asked", "reached"):
-            plain[field.name] = [[point.fpr, point.tpr] for point in value]
-        elif field.name == "target":
-            plain[field.name] = None if value is None else [value.fpr, value.tpr]
-        elif field.name in ("slopes", "slope_bounds"):
-            plain[field.name] = [written_number(slope) for slope in value]
-        elif field.name == "people":
-            plain[field.name] = [list(figures) for figures in value]
-        elif field.name in ("change", "one_threshold"):
-            plain[field.name] = None if value is None else asdict(value)
-        elif field.name == "spreads":
-            plain[field.name] = [[list(spread) for spread in of] for of in value]
-        elif isinstance(value, tuple):
-            plain[field.name] = list(value)
-        else:
-            plain[field.name] = written_number(value) if isinstance(value, float) else value
-    return plain
+    """A certificate as plain data; who is reviewed, where somebody is."""
+    plain = {field.name: _plain(getattr(certificate, field.name)) for field in fields(certificate)}
+    return plain if certificate.reviewed is not None else {n: v for n, v in plain.items() if n != "reviewed"}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: values of our own by their fields, but for points, which are pairs."""
+    if isinstance(value, Point):
+        return [value.fpr, value.tpr]
+    if isinstance(value, Reviewed):  # what the certificate says of the groups anyway is left out
+        return {**_plain(value.review), "shares": _plain(value.shares)}
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [_plain(one) for one in value]
+    return written_number(value) if isinstance(value, float) else value
 
 
 def certificate_of(plain: Mapping[str, Any]) -> Certificate:
@@ -104,12 +102,41 @@ def certificate_of(plain: Mapping[str, Any]) -> Certificate:
     values["randomized"] = tuple(number("randomized", share, 0.0, 1.0) for share in plain.get("randomized", ()))
     values["change"] = None if plain.get("change") is None else _change(plain["change"])
     values["one_threshold"] = None if plain.get("one_threshold") is None else _one(plain["one_threshold"])
+    values["before"] = None if plain.get("before") is None else _before(plain["before"])
     values["mixes"] = tuple(_text("mixes", group) for group in plain.get("mixes", ()))
     if plain.get("costs") is not None:
         wrong_yes, wrong_no = (number("costs", cost, 0.0, 1.0) for cost in plain["costs"])
         values["costs"] = (wrong_yes, wrong_no)
+    if "reviewed" in plain:
+        values["reviewed"] = _reviewed(plain["reviewed"], values["groups"], values["people"])
     made = Certificate(**values)
     _check_names(made)
+    return made
+
+
+def _reviewed(plain: Mapping[str, Any], groups: tuple[str, ...], people: Any) -> Reviewed:
+    """Who is reviewed; how many people there are of each group the certificate says already."""
+    given = dict(plain)
+    shares = [tuple(number("shares", share, 0.0, 1.0) for share in pair) for pair in given.pop("shares")]
+    past = tuple(_past(one) for one in given.pop("past"))
+    for name in ("capacity", "tpr", "fpr"):
+        given[name] = number(name, given[name], 0.0, 1.0)
+    if len(shares) != len(groups) or len(people) != len(groups) or any(len(pair) != _LABELS for pair in shares):
+        msg = "reviewed does not say as much of each group."
+        raise ValueError(msg)
+    weights = tuple((figures[0], figures[1]) for figures in people)
+    return Reviewed(Review(**given, past=past), groups, tuple((pair[0], pair[1]) for pair in shares), weights)
+
+
+def _past(plain: Mapping[str, Any]) -> PastReviews:
+    made = PastReviews(**plain)
+    whole = all(type(value) is int for value in (made.label, made.reviews, made.yes))
+    if not whole or made.label not in (0, 1) or not 0 <= made.yes <= made.reviews or not made.reviews:
+        msg = f"past has {dict(plain)!r}, which cannot be counted."
+        raise ValueError(msg)
+    if made.group is not None:
+        _text("past", made.group)
+    number("confidence", made.confidence, 0.5, 1.0)
     return made
 
 
@@ -133,6 +160,11 @@ def _spread(figures: Any) -> tuple[float, float]:
 def _change(figures: Mapping[str, Any]) -> Change:
     numbers = {name: number(name, value, 0.0, 1.0) for name, value in figures.items() if name != "previous"}
     return Change(previous=_text("previous", figures["previous"]), **numbers)
+
+
+def _before(figures: Mapping[str, Any]) -> Before:
+    score, objective = (number(name, figures[name], infinite=False) for name in ("score", "objective"))
+    return Before(score, objective, tuple(_point("before", rates) for rates in figures["points"]))
 
 
 def _one(figures: Mapping[str, Any]) -> OneThreshold:
@@ -170,6 +202,7 @@ def _check_names(certificate: Certificate) -> None:
         for one in (
             *lists,
             *(one for one in (certificate.people, certificate.randomized) if one),
+            *([certificate.before.points] if certificate.before else []),
             *certificate.spreads,
         )
     }

@@ -15,6 +15,7 @@ from evenodds.model.goals import Constraint, Cost, check_objective, constraint_o
 from evenodds.model.lottery import RandomizedBudget
 from evenodds.model.options import DEFAULT_MAX_LOSS, OPTIONS
 from evenodds.model.population import Guarantee
+from evenodds.model.reviewer import Review, check_review
 from evenodds.model.roc import Point
 
 __all__ = [
@@ -91,6 +92,7 @@ class Request:
     keep_individual_odds: bool = False
     assurance: Assurance | None = None
     randomized: RandomizedBudget | None = None
+    review: Review | None = None
 
     @classmethod
     def of(cls, **given: Any) -> Request:
@@ -108,6 +110,8 @@ class Request:
             name: value[name] if name == "objective" else option.checked(value[name])
             for name, option in OPTIONS.items()
         }
+        if value["review"] is not None:
+            value = check_review(value, [(name, option.default) for name, option in OPTIONS.items()])
         family = choice_of(value["curve"])
         constraint = constraint_of(value["constraints"], value["tolerance"], value["selection_rate"])
         if constraint.selection_rate is not None and family.is_hard:
@@ -130,7 +134,9 @@ class Request:
         budget = _budget(family, constraint, value["max_slope"], value["max_loss"], value["target"], gentle=gentle)
         assurance = _assurance(constraint, value["confidence"], value["guarantee"])
         keep = value["keep_individual_odds"]
-        return cls(constraint, value["objective"], family, value["criterion"], budget, keep, assurance, randomized)
+        review = value["review"]
+        goal, criterion = value["objective"], value["criterion"]
+        return cls(constraint, goal, family, criterion, budget, keep, assurance, randomized, review)
 
 
 def _randomized(family: Family, value: Mapping[str, Any]) -> RandomizedBudget | None:

@@ -1,11 +1,13 @@
 """A policy as a file: JSON with a version and a fingerprint, floats to the last bit.
 
-    {"format": "evenodds/policy", "version": 2, "orientation": ..., "score_range": [lo, hi],
+    {"format": "evenodds/policy", "version": 2 or 3, "orientation": ..., "score_range": [lo, hi],
      "curves": [{"group": ..., "family": ..., "t0": ..., "t1": ..., "p": ...}, ...],
      "certificate": {...}, "fingerprint": "sha256 of all the rest"}
 
-A mix has "parts": [{"share": ..., "t0": ..., "t1": ..., "p": ...}, ...], which version 1 did not know. JSON has no
-infinity, so that is written "inf" or "-inf". `policy.schema.json` beside this file is its JSON Schema.
+A mix has "parts": [{"share": ..., "t0": ..., "t1": ..., "p": ...}, ...], which version 1 did not know. A policy with
+reviews, and only such a one, is of version 3: it has "review_curves", written as curves are, and in its certificate
+"reviewed". JSON has no infinity, so that is written "inf" or "-inf". `policy.schema.json` beside this file is its JSON
+Schema.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ from evenodds.model.records import certificate_of, number, record_of, written_nu
 __all__ = ["document_of", "fingerprint", "parts_of_policy", "read_document", "written"]
 
 FORMAT = "evenodds/policy"
-VERSION = 2
+VERSION = 3
+_WITHOUT_REVIEWS = 2
 _KEYS = {"group", "family", "t0", "t1", "p", "at_t0", "nodes"}
 _NEW_KEYS = {"parts"}
+_ROUNDING = 1e-8  # nodes that are left out of one curve and not of the other move it by less
 
 
 def document_of(
@@ -36,16 +40,20 @@ def document_of(
     score_range: tuple[float, float],
     orientation: str,
     certificate: Certificate,
+    review_curves: Sequence[Curve] = (),
 ) -> dict[str, Any]:
     """A policy as plain data, with its fingerprint."""
     document = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if review_curves else _WITHOUT_REVIEWS,
         "orientation": orientation,
         "score_range": [written_number(end) for end in score_range],
         "curves": [{"group": group, **_curve(curve)} for group, curve in zip(groups, curves, strict=True)],
         "certificate": record_of(certificate),
     }
+    if review_curves:
+        pairs = zip(groups, review_curves, strict=True)
+        document["review_curves"] = [{"group": group, **_curve(curve)} for group, curve in pairs]
     return {**document, "fingerprint": fingerprint(document)}
 
 
@@ -95,7 +103,9 @@ def parts_of_policy(document: Mapping[str, Any]) -> dict[str, Any]:
         curves = tuple(_read_curve(entry, orientation, document["version"]) for entry in document["curves"])
         lo, hi = (number("score_range", end, infinite=False) for end in document["score_range"])
         certificate = certificate_of(document["certificate"])
+        upper = _read_review_curves(document, groups, orientation)
         _check_parts(groups, curves, (lo, hi), certificate)
+        _check_reviews(curves, upper, certificate)
     except (EvenoddsError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as reason:
         told = str(reason) if isinstance(reason, ValueError) else repr(reason)
         msg = f"The policy lacks a part, or has one that is not what it should be: {told}"
@@ -106,7 +116,31 @@ def parts_of_policy(document: Mapping[str, Any]) -> dict[str, Any]:
         "score_range": (lo, hi),
         "orientation": orientation,
         "certificate": certificate,
+        "group_review_curves": upper,
     }
+
+
+def _read_review_curves(document: Mapping[str, Any], groups: Sequence[str], orientation: str) -> tuple[Curve, ...]:
+    if ("review_curves" in document) != (document["version"] > _WITHOUT_REVIEWS):
+        msg = f"review_curves belong to version {VERSION}, and this is version {document['version']}."
+        raise ValueError(msg)
+    entries = document.get("review_curves", ())
+    if entries and [entry["group"] for entry in entries] != list(groups):
+        msg = "review_curves are not of the groups that curves are of."
+        raise ValueError(msg)
+    return tuple(_read_curve(entry, orientation, document["version"]) for entry in entries)
+
+
+def _check_reviews(curves: Sequence[Curve], upper: Sequence[Curve], certificate: Certificate) -> None:
+    """Refuse odds of a yes that exceed those of a yes or a review."""
+    if bool(upper) != (certificate.reviewed is not None):
+        msg = "review_curves and the certificate's reviewed go together."
+        raise ValueError(msg)
+    for group, low, high in zip(certificate.groups, curves, upper, strict=False):
+        scores = [score for curve in (low, high) for score, _ in curve.nodes or ()] or [0.0]
+        if low.family != "optimal" or high.family != "optimal" or (low(scores) > high(scores) + _ROUNDING).any():
+            msg = f"the curves of group {group!r} are not straight lines with review_curves above them."
+            raise ValueError(msg)
 
 
 def _check_parts(

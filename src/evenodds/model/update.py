@@ -8,7 +8,6 @@ promise is the same program with the change as a variable.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from evenodds.model.goals import Cost, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.lp import nearest_to_perfect
-from evenodds.model.nodes import shares_at
-from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.model.nodes import shares_at, within_slope
+from evenodds.model.policy import Policy, check_no_review, check_policy, rates_of
 from evenodds.model.request import Request
 from evenodds.model.scale import Scale
 from evenodds.model.solve import Solved, population_of
@@ -70,6 +69,7 @@ def update(policy: Policy, joint: JointDistribution, *, max_change: float) -> Po
     (True, False)
     """
     check_policy(policy)
+    check_no_review(policy, "update", "fit anew with the same review=")
     check_joint(joint, "The second argument")
     policy.check_orientation(joint.orientation)
     allowed = "a number above 0, up to 1, the largest change of anybody's odds"
@@ -167,16 +167,7 @@ class _Near:
         else:
             answer = self._solved(change, None)
         every = zip(self._nodes, self._columns, strict=True)
-        return [Curve.through(at, self._within_slope(at, answer.x[own])).on(self._scale) for at, own in every]
-
-    def _within_slope(self, at: Floats, odds: Floats) -> Floats:
-        """Odds that rise, and no steeper than allowed, where a linear program was off by its precision."""
-        rising = np.maximum.accumulate(np.clip(odds, 0.0, 1.0)) + 0.0  # no -0
-        if np.isinf(self.slope):
-            return rising
-        steps = (self.slope * np.diff(at)).tolist()
-        gentle = list(accumulate(zip(rising.tolist()[1:], steps, strict=True), _no_further, initial=float(rising[0])))
-        return np.array(gentle)
+        return [Curve.through(at, within_slope(at, answer.x[own], self.slope)).on(self._scale) for at, own in every]
 
     def largest_change(self, curves: Sequence[Curve]) -> float:
         """How much anybody's odds differ at most, at any score: at the nodes, and by what lines differ from arcs."""
@@ -221,12 +212,6 @@ class _Near:
                 else:  # the last column is the greatest value of this rate over the groups
                     program.at_most([row], [np.append(values, -1.0)], [0.0])
                     program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
-
-
-def _no_further(before: float, wanted: tuple[float, float]) -> float:
-    """The next odds: as they are wanted, but no more than a step above those before."""
-    odds, step = wanted
-    return min(odds, before + step)
 
 
 def _nodes(member: Group, curve: Curve, scale: Scale, narrow: float) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ def _in_reach(member: Group, policy: Policy) -> Series | None:
 def _chosen(joint: JointDistribution, policy: Policy) -> list[Series]:
     """Where the curves lie on these people: one dot where all groups meet, else one each, and what was promised."""
     known = [member for member in joint.members if member.key in policy.curves]
-    points = [rates_of(policy.curves[member.key], member) for member in known]
+    points = [rates_of(policy.treatments[member.key], member) for member in known]
     fpr, tpr = (np.array(rates) for rates in zip(*((point.fpr, point.tpr) for point in points), strict=True))
     people = np.array([_selected(m, x, y) for m, x, y in zip(known, fpr, tpr, strict=True)])
     if len(known) > 1 and max(np.ptp(fpr), np.ptp(tpr)) < _TOGETHER:
@@ -161,17 +161,25 @@ def _thinned(size: int) -> Any:
 def curves_figure(
     policy: Policy, *, joint: JointDistribution | None = None, against: Mapping[str, Policy] | None = None
 ) -> Figure:
-    """Each group's odds by score, and those of other policies for comparison; with people, how many have each score."""
+    """Each group's odds by score, and those of other policies for comparison; with people, how many have each score.
+
+    Where there are reviews a dashed line is the odds of a yes or a review: who is in the band between is reviewed.
+    """
     every = [policy, *(against or {}).values()]
-    span = _span([curve for one in every for curve in one.group_curves], policy.score_range)
+    drawn = [curve for one in every for curve in (*one.group_curves, *one.group_review_curves)]
+    span = _span(drawn, policy.score_range)
     near = _Near(joint, policy.score_range)
-    at = _points([curve for one in every for curve in one.group_curves], span)
+    at = _points(drawn, span)
     series = [near.series(key, key, at, curve(at)) for key, curve in policy.curves.items()]
+    for key, upper in policy.review_curves.items():
+        line = near.series(f"{key}, yes or review", key, at, upper(at), style="dashed")
+        series.append(replace(line, shaded_to=policy.curves[key](at)))
     for name, other in (against or {}).items():
         series += [
             near.series(f"{key}, {name}", key, at, curve(at), style="dashed") for key, curve in other.curves.items()
         ]
-    return _odds_figure("Odds of a yes", series, policy.groups, near.meaning)
+    title = "Odds of a yes" if policy.review is None else "Odds of an automatic yes, and of a yes or a review"
+    return _odds_figure(title, series, policy.groups, near.meaning)
 
 
 def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[float, float]) -> Figure:
@@ -370,9 +378,10 @@ def densities_figure(joint: JointDistribution, policy: Policy | None = None) -> 
         kind: Kind = "line" if middle.size > 1 else "dots"
         series.append(Series(member.key, middle, density, kind, group=member.key, people=count))
     for place, (key, curve) in enumerate(policy.curves.items() if policy else ()):
-        ends = np.clip(sorted((curve.t0, curve.t1)), lo, hi)
         level = -top * 0.06 * (place + 1)
-        series.append(Series(f"{key}: decided by chance", ends, np.full(2, level), "zone", group=key))
+        for one in (curve, *([policy.review_curves[key]] if policy and policy.review else [])):
+            ends = np.clip(sorted((one.t0, one.t1)), lo, hi)
+            series.append(Series(f"{key}: decided by chance", ends, np.full(2, level), "zone", group=key))
     title = "Where people score" + (", and where chance decides" if policy else "")
     meaning = f"people within {width.max() / 2:.3g} of this score"
     return Figure(

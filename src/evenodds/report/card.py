@@ -47,6 +47,11 @@ def parameters(subject: Subject) -> list[Block]:
             "no curve below": certificate.slope_bound[group], "least odds": lo, "greatest odds": hi
         }  # fmt: skip
         rows.append({"group": group, "curve": kind_of(curve), **_figures(curve), **beyond})
+        if policy.review is not None:
+            upper = policy.review_curves[group]
+            lo, hi = sorted(float(odds) for odds in upper(np.array(policy.score_range)))
+            more = {"no curve below": None, "least odds": lo, "greatest odds": hi}
+            rows.append({"group": group, "curve": "of a yes or a review", **_figures(upper), **more})
         rows += [
             {
                 "group": group,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from evenodds.errors import OptionError
 from evenodds.progress import tracked
 from evenodds.report.card import card, fingerprints, limits, parameters
-from evenodds.report.decision import before_and_after, decided, in_short
+from evenodds.report.decision import before_and_after, decided, in_short, reviews
 from evenodds.report.document import Block, Document, Section
 from evenodds.report.drawings import curves, holds, people, possible
 from evenodds.report.subject import Subject, quietly
@@ -30,6 +30,7 @@ def policy_sections(subject: Subject, about: Mapping[str, str]) -> tuple[Section
     makers: Sequence[tuple[str, Callable[[], list[Block]]]] = (
         ("In short", lambda: in_short(subject)),
         ("What was decided, and why", lambda: decided(subject)),
+        *([("Who is reviewed", lambda: reviews(subject))] if subject.policy.review else []),
         ("Before and after", lambda: before_and_after(subject)),
         ("The curves", lambda: curves(subject)),
         ("Who the people are", lambda: people(subject)),

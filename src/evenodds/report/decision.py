@@ -29,8 +29,9 @@ from evenodds.report.document import (
 from evenodds.report.subject import Subject, by_chance, listed
 from evenodds.showing import round_number
 
-__all__ = ["before_and_after", "decided", "in_short"]
+__all__ = ["before_and_after", "decided", "in_short", "reviews"]
 
+_OTHERS = ((0.0, 0.0), (-0.05, 0.05), (-0.1, 0.1), (-0.2, 0.2), (0.1, -0.1), (0.1, 0.1))  # off by so much
 _CLIFF = 0.25  # odds that a hundredth of the scores may part people by
 _CURVES = {
     "fixed": "one coin flip between two thresholds (Hardt et al.): the odds jump",
@@ -47,7 +48,7 @@ def in_short(subject: Subject) -> list[Block]:
     policy, new, old = subject.policy, subject.audit, subject.audit_before
     certificate = policy.certificate
     steep = policy.steepest
-    slope = policy.curves[steep].lipschitz
+    slope = policy.treatments[steep].lipschitz
     was = max(curve.lipschitz for curve in subject.earlier.values())
     step = step_of(policy)
     now, then = (_spread(one, certificate.constraints) for one in (new, old))
@@ -78,6 +79,7 @@ def in_short(subject: Subject) -> list[Block]:
         _promise(subject),
         _gentleness(subject, slope, steep),
         *([_mixed(subject)] if subject.mixed else []),
+        *([_in_the_end(subject)] if policy.review else []),
         f"For {_percent(chance)} of the people chance decides: their odds are neither 0 nor 1.",
         f"Before means {subject.before}. With it the groups differ by {_points(then)}.",
         _yeses(new, old),
@@ -157,6 +159,45 @@ def _least_distance(subject: Subject) -> float:
     """How near two scores of one group come to each other."""
     distances = [float(np.diff(member.scores).min()) for member in subject.known.members if member.scores.size > 1]
     return min(distances, default=0.0)
+
+
+def _in_the_end(subject: Subject) -> str:
+    """What every figure rests on where people review."""
+    reviewed = subject.policy.certificate.reviewed
+    assert reviewed is not None  # noqa: S101 who asks has looked
+    return (
+        f"Between a yes and a no some people are reviewed: {_percent(reviewed.everybody)} of those of the fit. All "
+        "rates here are those in the end, if reviewers say yes as often as was assumed of them; a yes of the odds and "
+        "of the curves is an automatic one."
+    )
+
+
+def reviews(subject: Subject) -> list[Block]:
+    """Who is reviewed, and what if reviewers are not as assumed."""
+    certificate, shares = subject.policy.certificate, subject.audit.reviewed
+    assert certificate.reviewed is not None  # noqa: S101 who asks has looked
+    assert shares is not None  # noqa: S101 as above
+    review = certificate.reviewed.review
+    columns = (Column("group"), *(Column(who, "percent") for who in ("everybody", "negatives", "positives")))
+    rows: tuple[tuple[Cell, ...], ...] = tuple((group, *of.values()) for group, of in shares.items())
+    fitted = tuple((group, share) for group, share in certificate.reviewed.by_group.items())
+    others = [(review.tpr + tpr, review.fpr + fpr) for tpr, fpr in _OTHERS]
+    what_if = tuple(
+        (f"{tpr:.3g}", f"{fpr:.3g}", certificate.if_reviewers(tpr=tpr, fpr=fpr))
+        for tpr, fpr in dict.fromkeys((min(max(tpr, 0.0), 1.0), min(max(fpr, 0.0), 1.0)) for tpr, fpr in others)
+    )
+    return [
+        *map(Text, str(review).splitlines()),
+        Table("Shares reviewed, with intervals", columns, rows, f"Measured on {subject.whose}."),
+        Table("Shares reviewed at the fit", (Column("group"), Column("reviewed", "percent")), fitted),
+        Table(
+            "What if reviewers are not as assumed",
+            (Column("yes to positives"), Column("yes to negatives"), Column("the groups then differ by", "rate")),
+            what_if,
+            "The largest difference between two groups in a constrained rate, on the people of the fit, if reviewers "
+            "treat all groups alike; certificate.if_reviewers takes rates by group too.",
+        ),
+    ]
 
 
 def _mixed(subject: Subject) -> str:
@@ -264,7 +305,8 @@ def _affected(subject: Subject) -> Table:
     for member in (*subject.joint.members, *subject.joint.one_sided):
         if member.key in subject.earlier and member.total > 0:
             now, then = (
-                outcomes_of(member, curves[member.key]).everybody for curves in (subject.policy.curves, subject.earlier)
+                outcomes_of(member, curves[member.key]).everybody
+                for curves in (subject.policy.treatments, subject.earlier)
             )
             change = now.odds - then.odds
             more, fewer = (float(now.weights @ np.maximum(sign * change, 0)) for sign in (1, -1))

@@ -34,12 +34,14 @@ _DRAWN = 6  # groups whose every solution is drawn
 def curves(subject: Subject) -> list[Block]:
     """Each group's curve, and every other that would have done."""
     policy = subject.policy
-    fixed = {member.key: _fixed(subject, member) for member in subject.known.members}
+    # Fixed randomisation has no reviewers to help it to the same rates.
+    fixed = {} if policy.review else {member.key: _fixed(subject, member) for member in subject.known.members}
     against = {}
     if set(fixed) == set(policy.groups) and all(curve is not None for curve in fixed.values()):
         curves = tuple(fixed[group] for group in policy.groups)
         against = {"fixed": replace(policy, group_curves=curves)}  # type: ignore[arg-type]
-    caption = "Each group's odds by score." + (
+    band = " Dashed: those of a yes or a review; who is in the band between is reviewed." if policy.review else ""
+    caption = f"Each group's odds by score.{band}" + (
         " Dashed: coin flips between two thresholds that reach the same rates." if against else ""
     )
     blocks: list[Block] = [
@@ -103,15 +105,16 @@ def possible(subject: Subject) -> list[Block]:
         reach = ", what the slope budget leaves in reach (dashed)"
     else:
         reach = ", what mixes of two thresholds reach (dashed)" if subject.mixed else ""
+    end = " in the end, after reviews" if policy.review else ""
     blocks: list[Block] = [
         subject.picture(
             "roc",
             roc_figure(subject.known, policy),
-            f"Each group's thresholds (solid){reach}, and where the policy lies.",
+            f"Each group's thresholds (solid){reach}, and where the policy lies{end}.",
         )
     ]
     objective = subject.objective
-    if subject.is_of_the_fit and objective is not None:
+    if subject.is_of_the_fit and objective is not None and policy.review is None:  # which no frontier knows of
         certificate = policy.certificate
         own = {curve.family for curve in policy.group_curves}
         family = own.pop() if len(own) == 1 and own <= set(CONTINUOUS) else "linear"

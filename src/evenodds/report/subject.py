@@ -15,10 +15,10 @@ from evenodds.evaluation.auditing import audit
 from evenodds.evaluation.compare import best_threshold
 from evenodds.evaluation.deciders import curves_before
 from evenodds.evaluation.verdict import Verdict
-from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.model.reviewed import Treatment
 from evenodds.pictures.figures import Figure
 from evenodds.report.document import Picture
 
@@ -37,7 +37,7 @@ class Subject:
     audit: Audit
     before: str
     """What was in use before, in words."""
-    earlier: Mapping[str, Curve]
+    earlier: Mapping[str, Treatment]
     """And as curves."""
     tolerance: float | None
     verdict: Verdict | None
@@ -104,7 +104,7 @@ class Subject:
         rounded = certificate.resolution / 2
         fitted = dict(zip(certificate.groups, certificate.people, strict=False))
         for member in self.known.members:
-            asked, seen_point = certificate.points[member.key], rates_of(self.policy.curves[member.key], member)
+            asked, seen_point = certificate.points[member.key], rates_of(self.policy.treatments[member.key], member)
             off = max(abs(seen_point.fpr - asked.fpr), abs(seen_point.tpr - asked.tpr))
             if off > _SAME + certificate.rate_error[member.key]:
                 return False

@@ -331,7 +331,7 @@ def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], a
 @options.file_format
 @options.delimiter
 def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any) -> None:
-    """Give each row its odds of a yes; files larger than memory stream through.
+    """Give each row its odds of a yes, and of a review; files larger than memory stream through.
 
     \b
     Example:
@@ -347,7 +347,7 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     def treated(people: Any, score: str, group: list[str]) -> Any:
         return applied(read, people, score=score, group=group, into=into, on_invalid=on_invalid)  # type: ignore[arg-type]
 
-    _stream(treated, [into], given, output)
+    _stream(treated, [into, *([f"{into}_review"] if read.review else [])], given, output)
 
 
 @commands.command()
@@ -384,7 +384,8 @@ def decide(
     output: str,
     **given: Any,
 ) -> None:
-    """Decide for each row: odds, the person's draw, and 1 if it is below them. Files larger than memory stream through.
+    """Decide for each row: odds, the person's draw, and 1 if it is below them; with reviews yes, review or no.
+
 
     With --places the draw is one for all: DATA must be the whole cohort with different ids, and is read into memory.
 
@@ -410,7 +411,8 @@ def decide(
     if asked is not False:
         _stream(treated, ["odds", "decision"], given, output, also=who, at_once=True)
     else:
-        _stream(treated, ["odds", "draw", "decision"], given, output, also=who)
+        reviews = ["odds_review"] if read.review else []
+        _stream(treated, ["odds", *reviews, "draw", "decision"], given, output, also=who)
 
 
 def _stream(

@@ -13,6 +13,7 @@ from evenodds.model.options import OPTIONS, Confidence, Flag, Number, Words
 
 if TYPE_CHECKING:
     from evenodds.model.joint import JointDistribution
+    from evenodds.model.reviewer import Review
 
 __all__ = [
     "as_json",
@@ -134,6 +135,14 @@ fit_options = _together(
     _declared("keep_individual_odds"),
     _declared("confidence"),
     _declared("guarantee"),
+    click.option("--review-capacity", type=float, help="Reviews in place of a coin: the share of people, up to 1."),
+    click.option("--review-tpr", type=float, help="The chance that a reviewer says yes to a positive."),
+    click.option("--review-fpr", type=float, help="The chance that a reviewer says yes to a negative."),
+    click.option(
+        "--review-equal",
+        shell_complete=_words("evenodds.model.reviewer.EQUAL"),
+        help="What groups share: share (reviewed equally often too; the default), final, or threeway.",
+    ),
 )
 
 
@@ -185,7 +194,22 @@ def fit_settings(given: dict[str, Any]) -> dict[str, Any]:
             msg = f'--target {target} is not allowed. Allowed: two rates such as 0.2,0.8, or "baseline".'
             raise OptionError(msg) from None
         target = (fpr, tpr)
-    return settings | {"target": target}
+    return settings | {"target": target, "review": _review_of(given)}
+
+
+def _review_of(given: dict[str, Any]) -> Review | None:
+    """The review that --review-... options ask for, if they do."""
+    words = {name: given[f"review_{name}"] for name in ("capacity", "tpr", "fpr", "equal")}
+    wanted = {name: value for name, value in words.items() if value is not None}
+    if not wanted:
+        return None
+    lacking = [f"--review-{name}" for name in ("capacity", "tpr", "fpr") if name not in wanted]
+    if lacking:
+        msg = f"A review takes --review-capacity, --review-tpr and --review-fpr; {', '.join(lacking)} is not given."
+        raise OptionError(msg)
+    from evenodds.model.reviewer import Review  # noqa: PLC0415 loads numpy
+
+    return Review(**wanted)
 
 
 def joint_of(

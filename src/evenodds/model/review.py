@@ -1,0 +1,343 @@
+"""The best policy with reviews: a yes, a no, or somebody looks at it.
+
+Each group has two rising curves u <= w: u is the odds of an automatic yes, w - u those of a review, 1 - w those of an
+automatic no. A reviewer says yes to label y with the chance h_y, so that the final rate of label y in group a is
+E[u + h_y (w - u) | a, y], and the share reviewed is E[w - u]. All of it is linear in the odds at the scores: one linear
+program, over the odds u and the reviews w - u.
+
+Optima are not unique, so two more programs choose among the best. The first takes the least harm if reviewers are off:
+where the chance of a yes to label y is really h_y + d, in every group alike, the final rates of two groups come to
+differ by |d (rho_a - rho_b)|, rho being the shares reviewed; the largest such difference is made as small as it can be,
+which is the same whatever d is. The second takes few coins, as well as linear programs can: odds are drawn towards the
+certain answer (0 or 1) that each is nearest to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.errors import UnreachableError
+from evenodds.geometry.pieces import Floats
+from evenodds.geometry.program import Answer, LinearProgram, SolverError
+from evenodds.model.certificate import Certificate, Scored
+from evenodds.model.curves import Curve, is_random
+from evenodds.model.goals import Cost, Objective, coefficients, objective_of
+from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution
+from evenodds.model.nodes import shares_at, within_slope
+from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
+from evenodds.model.population import Spread, spread_of_odds
+from evenodds.model.request import Request, SlopeBudget
+from evenodds.model.reviewed import SOME_SCORES, Reviewed, Reviewing
+from evenodds.model.reviewer import Review
+from evenodds.model.roc import Point
+from evenodds.model.traces import some_scores
+
+__all__ = ["Band", "certified", "solved_with_review"]
+
+_MOST = 200  # scores of each label in a group at which odds are looked for, evenly by rank
+_APART = 1e-9  # of the narrowest curve's width: no slope can be told between scores that are nearer
+_ROOM = (1.0, 0.1, 0.03, 0.01, 0.01, 0.01)  # from sums of odds to numbers of people, step by step
+_NOISE = 1e-11  # odds so near 0, 1 or each other are rounding of the program
+_LABELS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Two curves a group, with what a certificate needs to judge them."""
+
+    request: Request
+    review: Review
+    goal: Objective
+    slope: float
+    points: Sequence[Point]
+    """The final rates that the program found."""
+    curves: tuple[Curve, ...]
+    upper: tuple[Curve, ...]
+    best: float
+    """The program's optimum."""
+    unlimited: float
+    """The same without a slope budget."""
+    everywhere: bool
+    """Whether odds were looked for at every score, and not at some of many."""
+
+
+def solved_with_review(joint: JointDistribution, request: Request, review: Review) -> Band:
+    """From a request to the two curves of each group."""
+    people, scale = joint.searched
+    slope = request.budget.slope if isinstance(request.budget, SlopeBudget) else np.inf
+    program = _Program(people, request, review, slope)
+    try:
+        odds, best = program.solved()
+        unlimited = best if np.isinf(slope) else program.without_slope()
+    except SolverError as reason:
+        msg = (
+            f"The best policy with reviews was not found: {reason} "
+            "Hint: a tolerance, or scores without values that stand for something else, such as -999."
+        )
+        raise UnreachableError(msg) from None
+    curves = [tuple(Curve.through(at, y).on(scale) for at, y in zip(program.nodes, of, strict=True)) for of in odds]
+    points = [Point(*rates) for rates in program.final_rates(*odds)]
+    everywhere = all(at.size == member.score_count for at, member in zip(program.nodes, people.members, strict=True))
+    return Band(request, review, program.goal, slope, points, curves[0], curves[1], best, unlimited, everywhere)
+
+
+class _Program:
+    """The linear program. Columns: u of every group, v = w - u of every group, then levels that groups share."""
+
+    def __init__(self, people: JointDistribution, request: Request, review: Review, slope: float) -> None:
+        self.goal = objective_of(request.objective, people)
+        self._constraint, self._review, self._slope = request.constraint, review, slope
+        self._chances = np.array(review.chances)
+        self.nodes = [_nodes(member, slope) for member in people.members]
+        every = list(zip(people.members, self.nodes, strict=True))
+        # Who is between two nodes counts for both, as odds on a straight line do: rates are those of everybody.
+        self._shares = [np.stack([shares_at(s.points, s.weights, at) for s in m.by_label]) for m, at in every]
+        weights = np.array([[m.negative_total, m.positive_total] for m in people.members])
+        self._weights = weights / weights.sum()
+        self._coefficients = [coefficients(people, rate) for rate in request.constraint.rates]
+        ends = np.cumsum([at.size for at in self.nodes])
+        self._size = int(ends[-1])
+        self._u = [np.arange(end - at.size, end) for end, at in zip(ends.tolist(), self.nodes, strict=True)]
+        self._v = [own + self._size for own in self._u]
+        rates = len(request.constraint.rates)
+        levels = np.arange(2 * self._size, 2 * self._size + rates * (2 + 2 * _LABELS) + 2)
+        self._harm, self._even = int(levels[-1]), int(levels[-2])
+        self._level = levels[: 2 * rates].reshape(rates, 2)  # a rate's largest value: of yes or of the end, of v
+        self._reviews = levels[2 * rates : -2].reshape(rates, _LABELS, 2)  # the largest and the least share reviewed
+        self._count = 2 * self._size + levels.size
+
+    # -- what is asked of it -----------------------------------------------------------------------------------------
+
+    def solved(self) -> tuple[tuple[list[Floats], list[Floats]], float]:
+        """The odds u and w at the nodes of each group, and the optimum."""
+        program = self._program(self._gain())
+        first = program.solve()
+        x = first.x
+        try:
+            kind = program.among_best(first, self._less_harm())
+            least = kind.solve()
+            x = least.x
+            x = self._with_few_coins(kind, least)
+        except SolverError:
+            pass  # what was found before is as good: less choice was made among the best
+        return self._odds(x), first.value + self.goal.constant
+
+    def _with_few_coins(self, kind: LinearProgram, least: Answer) -> Floats:
+        """Of the least harmful answers one that leaves few people to chance.
+
+        How many is not linear. Odds are drawn towards the certain answer that each is nearest to, and again, more the
+        nearer they came, while that leaves fewer people to chance.
+        """
+        best, fewest = least.x, self._coins(least.x)
+        x = least.x
+        for room in _ROOM:
+            x = kind.among_best(least, self._towards_certainty(x, room)).solve().x
+            coins = self._coins(x)
+            if coins < fewest:
+                best, fewest = x, coins
+        return best
+
+    def without_slope(self) -> float:
+        """The optimum without a slope budget."""
+        slope, self._slope = self._slope, np.inf
+        try:
+            return self._program(self._gain()).solve().value + self.goal.constant
+        finally:
+            self._slope = slope
+
+    def final_rates(self, yes: Sequence[Floats], upper: Sequence[Floats]) -> list[tuple[float, float]]:
+        """Each group's (FPR, TPR) in the end."""
+        found = []
+        for shares, u, w in zip(self._shares, yes, upper, strict=True):
+            rates = [float(row @ (u + h * (w - u))) for row, h in zip(shares, self._chances, strict=True)]
+            found.append((rates[0], rates[1]))
+        return found
+
+    # -- what is made as large as it can be ----------------------------------------------------------------------------
+
+    def _gain(self) -> Floats:
+        row = np.zeros(self._count)
+        for u, v, shares, by in zip(self._u, self._v, self._shares, self.goal.by_rate, strict=True):
+            row[u] = by @ shares
+            row[v] = (by * self._chances) @ shares
+        return row
+
+    def _less_harm(self) -> Floats:
+        row = np.zeros(self._count)
+        row[self._harm] = -1.0
+        return row
+
+    def _towards_certainty(self, x: Floats, room: float) -> Floats:
+        """The gradient of how near u and w are to 0 or 1, with more weight on those that are nearly there."""
+        row = np.zeros(self._count)
+        for u, v, shares, weights in zip(self._u, self._v, self._shares, self._weights, strict=True):
+            people = weights @ shares
+            toward_u, toward_w = (
+                np.where(odds >= 1 / 2, people, -people) / (room + np.minimum(odds, 1 - odds).clip(0.0))
+                for odds in (x[u], x[u] + x[v])
+            )
+            row[u], row[v] = toward_u + toward_w, toward_w
+        return np.asarray(row / np.abs(row).max())
+
+    def _coins(self, x: Floats) -> float:
+        """The share of people whom chance gives one answer or another."""
+        every = zip(self._shares, self._weights, *self._odds(x), strict=True)
+        return float(sum(((weights @ shares) * (is_random(u) | is_random(w))).sum() for shares, weights, u, w in every))
+
+    # -- rows --------------------------------------------------------------------------------------------------------
+
+    def _program(self, objective: Floats) -> LinearProgram:
+        most = np.ones(self._count)
+        most[self._harm] = 2.0 * _LABELS
+        program = LinearProgram(objective, np.zeros(self._count), most)
+        for u, v, at in zip(self._u, self._v, self.nodes, strict=True):
+            self._rise(program, u, v, at)
+        every = zip(self._shares, self._weights, strict=True)
+        program.at_most(
+            [np.concatenate(self._v)],
+            [np.concatenate([weights @ shares for shares, weights in every])],
+            [self._review.capacity],
+        )
+        for k in range(len(self._coefficients)):
+            self._share_rate(program, k)
+            self._bound_harm(program, k)
+        if self._review.equal == "share":
+            for v, shares, weights in zip(self._v, self._shares, self._weights, strict=True):
+                program.equal([np.append(v, self._even)], [np.append(weights @ shares / weights.sum(), -1.0)], [0.0])
+        return program
+
+    def _rise(self, program: LinearProgram, u: NDArray[np.intp], v: NDArray[np.intp], at: Floats) -> None:
+        """Both curves rise, within the slope budget, and end at 1 at most."""
+        program.at_most([[u[-1], v[-1]]], [[1.0, 1.0]], [1.0])
+        steps, none = at.size - 1, np.zeros(at.size - 1)
+        if not steps:
+            return
+        for columns in (np.column_stack([u[:-1], u[1:]]), np.column_stack([u[:-1], u[1:], v[:-1], v[1:]])):
+            falls = np.tile([1.0, -1.0], (steps, columns.shape[1] // 2))
+            program.at_most(columns, falls, none)
+            if np.isfinite(self._slope):
+                program.at_most(columns, -falls, self._slope * np.diff(at))
+
+    def _share_rate(self, program: LinearProgram, k: int) -> None:
+        """The groups share a rate: in the end, or an automatic yes and anything but an automatic no each."""
+        threeway = self._review.equal == "threeway"
+        for u, v, shares, by in zip(self._u, self._v, self._shares, self._coefficients[k], strict=True):
+            of_u = by @ shares
+            of_v = of_u if threeway else (by * self._chances) @ shares
+            both = np.concatenate([u, v])
+            self._within(program, both, np.concatenate([of_u, of_v]), int(self._level[k, 0]))
+            if threeway:
+                self._within(program, u, of_u, int(self._level[k, 1]))
+
+    def _within(self, program: LinearProgram, columns: NDArray[np.intp], values: Floats, level: int) -> None:
+        """A sum that is a level which all groups share, or below it by the tolerance at most."""
+        row, tolerance = [np.append(columns, level)], self._constraint.tolerance
+        if tolerance == 0:
+            program.equal(row, [np.append(values, -1.0)], [0.0])
+        else:
+            program.at_most(row, [np.append(values, -1.0)], [0.0])
+            program.at_most(row, [np.append(-values, 1.0)], [tolerance])
+
+    def _bound_harm(self, program: LinearProgram, k: int) -> None:
+        """The harm is at least how much a rate's shares reviewed differ between groups, label by label."""
+        for y in range(_LABELS):
+            most, least = self._reviews[k, y].tolist()
+            for v, shares, by in zip(self._v, self._shares, self._coefficients[k], strict=True):
+                values = by[y] * shares[y]
+                if values.any():
+                    program.at_most([np.append(v, most)], [np.append(values, -1.0)], [0.0])
+                    program.at_most([np.append(v, least)], [np.append(-values, 1.0)], [0.0])
+                else:  # the rate is not about this label
+                    program.equal([[most, least]], [[1.0, -1.0]], [0.0])
+        ends = [*self._reviews[k, :, 0].tolist(), *self._reviews[k, :, 1].tolist(), self._harm]
+        program.at_most([ends], [[*[1.0] * _LABELS, *[-1.0] * _LABELS, -1.0]], [0.0])
+
+    def _odds(self, x: Floats) -> tuple[list[Floats], list[Floats]]:
+        """The odds u and w at the nodes, without what rounding left."""
+        yes, upper = [], []
+        for u, v, at in zip(self._u, self._v, self.nodes, strict=True):
+            own = within_slope(at, _certain(x[u]), self._slope)
+            reviewed = np.zeros(at.size) if self._review.capacity == 0 else np.where(x[v] > _NOISE, x[v], 0.0)
+            yes.append(own)
+            upper.append(np.maximum(within_slope(at, _certain(own + reviewed), self._slope), own))
+        return yes, upper
+
+
+def _certain(odds: Floats) -> Floats:
+    """Odds that are 0 or 1 where only rounding keeps them from it."""
+    return np.where(odds < _NOISE, 0.0, np.where(odds > 1 - _NOISE, 1.0, odds))
+
+
+def _nodes(member: Group, slope: float) -> Floats:
+    """The scores at which odds are looked for: those of the people, or some of many."""
+    every = some_scores(member, _MOST)
+    least = _APART * min(1 / slope, every[-1] - every[0]) if np.isfinite(slope) else 0.0
+    apart = np.append(True, np.diff(every) > least)
+    return np.asarray(every[apart])
+
+
+# -- what is proven ----------------------------------------------------------------------------------------------------
+
+
+def certified(joint: JointDistribution, band: Band, scored: Scored | None) -> Certificate:
+    """Recompute everything from the final curves."""
+    request, goal, review = band.request, band.goal, band.review
+    every = list(zip(joint.members, band.curves, band.upper, strict=True))
+    found = [Reviewing(curve, upper, review).rates(member) for member, curve, upper in every]
+    reached = tuple(point for point, _ in found)
+    people = tuple(map(joint.figures_of, joint.members))
+    spreads = tuple(
+        tuple(_spread(rate, member, curve, upper, review) for member, curve, upper in every)
+        for rate in request.constraint.rates
+    )
+    return Certificate(
+        constraints=request.constraint.name,
+        tolerance=request.constraint.tolerance,
+        objective_name=goal.name,
+        max_slope=band.slope,
+        target=band.points[0] if request.constraint.one_point else None,
+        groups=joint.groups,
+        asked=tuple(band.points),
+        reached=reached,
+        slopes=tuple(max(curve.lipschitz, upper.lipschitz) for _, curve, upper in every),
+        slope_bounds=(0.0,) * len(every),
+        objective=goal.reported(goal.gain(reached)),
+        objective_bound=goal.reported(band.best),
+        unlimited=goal.reported(band.unlimited),
+        smaller_is_better=goal.smaller_is_better,
+        bound_by="linear program" if band.everywhere else SOME_SCORES,
+        resolution=joint.resolution,
+        people=people,
+        criterion=request.criterion,
+        costs=request.objective.scaled if isinstance(request.objective, Cost) else None,
+        spreads=spreads,
+        one_threshold=one_threshold_within(joint, request, goal),
+        before=best_for_everybody(joint, goal),
+        randomized=tuple(_randomized(member, curve, upper) for member, curve, upper in every),
+        weighted=not joint.is_counted,
+        scored=scored,
+        reviewed=Reviewed(review, joint.groups, tuple(share for _, share in found), tuple(p[:2] for p in people)),
+    )
+
+
+def _randomized(member: Group, curve: Curve, upper: Curve) -> float:
+    """The share of a group for whom chance has a say in whether they are told yes, reviewed or told no."""
+    held = 0.0
+    for side in member.by_label:
+        at = curve.scale.own(side.points)
+        held += float(side.weights[is_random(curve(at)) | is_random(upper(at))].sum())
+    return min(held / member.total, 1.0)
+
+
+def _spread(rate: str, member: Group, curve: Curve, upper: Curve, review: Review) -> Spread:
+    """How much the final odds vary among the people that a rate is the mean of."""
+    which = {"fpr": [0], "tpr": [1], "selection_rate": [0, 1]}[rate]
+    sides = [member.by_label[y] for y in which]
+    at = [curve.scale.own(side.points) for side in sides]
+    odds = [Reviewing(curve, upper, review).final(own, y) for y, own in zip(which, at, strict=True)]
+    return spread_of_odds(sides, np.concatenate(odds))
