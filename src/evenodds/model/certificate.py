@@ -306,6 +306,11 @@ class Certificate(Shown):
         return wording.summary_of(self)
 
     @property
+    def prices(self) -> list[str]:
+        """What was given up for what, and which groups set the point for everybody."""
+        return wording.prices_of(self)
+
+    @property
     def shared(self) -> str:
         """What the groups share."""
         return wording.shared_by_all(self)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "already_within",
     "few_by_chance",
+    "prices_of",
     "promise_to_new_people",
     "shared_by_all",
     "summary_of",
@@ -48,7 +49,8 @@ def summary_of(proof: Certificate) -> str:
     The share of people told yes, both rates, who is decided by chance, and the steepest change of odds.
     """
     before = proof.before
-    heads = ["group", "people", "yes", "FPR", "TPR", "by chance", "steepest"]
+    reviewed = list(proof.reviewed.by_group.values()) if proof.reviewed else []
+    heads = ["group", "people", "yes", "FPR", "TPR", "by chance", *(["reviewed"] if reviewed else []), "steepest"]
     rows = []
     for i, group in enumerate(proof.groups[:_MANY]):
         negatives, positives, *_ = proof.people[i] if proof.people else (0.0, 0.0)
@@ -63,13 +65,19 @@ def summary_of(proof: Certificate) -> str:
                 _from_to([point.fpr for point in points]),
                 _from_to([point.tpr for point in points]),
                 _percent(proof.randomized[i]) if proof.randomized else "?",
+                *([_percent(reviewed[i])] if reviewed else []),
                 _number(proof.slopes[i], 4),
             ]
         )
     lines = aligned([heads, *rows], [True, *[False] * (len(heads) - 1)])
     if len(proof.groups) > _MANY:
         lines.append(f"  ... and {len(proof.groups) - _MANY} groups more")
-    return "\n".join([*lines, *_given_up(proof), *_who_sets_the_point(proof)])
+    return "\n".join([*lines, *prices_of(proof)])
+
+
+def prices_of(proof: Certificate) -> list[str]:
+    """What was given up for what, and who sets the point for everybody."""
+    return [*_given_up(proof), *_who_sets_the_point(proof)]
 
 
 def text_of(proof: Certificate) -> str:
@@ -209,8 +217,8 @@ def _who_sets_the_point(proof: Certificate) -> list[str]:
         return []
     told = ", ".join(f"{group!r} ({n:,.6g} negatives, {p:,.6g} positives)" for group, (n, p, *_) in binding[:_NAMED])
     more = f" and {len(binding) - _NAMED} more" if len(binding) > _NAMED else ""
-    sets = "sets" if len(binding) == 1 else "set"
-    return [f"{told}{more} {sets} the point for everybody: no rising curve within the budget takes them further."]
+    sets, them = ("sets", "it") if len(binding) == 1 else ("set", "them")
+    return [f"{told}{more} {sets} the point for everybody: no rising curve within the budget takes {them} further."]
 
 
 def _if_so(proof: Certificate) -> str:

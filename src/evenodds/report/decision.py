@@ -8,7 +8,7 @@ import numpy as np
 
 from evenodds.evaluation.audit import BETWEEN, Audit
 from evenodds.evaluation.compare import compare
-from evenodds.evaluation.outcomes import RATE_NAMES, outcomes_of
+from evenodds.evaluation.outcomes import outcomes_of
 from evenodds.evaluation.step import step_of
 from evenodds.model.criteria import WHEN_TO_USE
 from evenodds.model.goals import constraint_of
@@ -39,6 +39,7 @@ _CURVES = {
     "quadratic": "two parabolas that meet at a knot, flat at both thresholds",
     "cubic": "two S-shaped pieces that meet at a knot, smooth everywhere",
     "quartic": "one polynomial without a knot, smooth everywhere",
+    "threshold": "one threshold for each group: nobody is decided by chance, and the odds jump",
     "optimal": "a linear program's own rising line, with as many bends as it needs",
 }
 
@@ -80,9 +81,10 @@ def in_short(subject: Subject) -> list[Block]:
         _gentleness(subject, slope, steep),
         *([_mixed(subject)] if subject.mixed else []),
         *([_in_the_end(subject)] if policy.review else []),
-        f"For {_percent(chance)} of the people chance decides: their odds are neither 0 nor 1.",
+        _chance(new, chance),
         f"Before means {subject.before}. With it the groups differ by {_points(then)}.",
         _yeses(new, old),
+        *_prices(subject),
     ]
     if verdict is not None:
         sentences.insert(0, f"Verdict at a tolerance of {subject.tolerance:g}: {verdict}. {' '.join(verdict.reasons)}")
@@ -96,7 +98,50 @@ def in_short(subject: Subject) -> list[Block]:
             "All figures are measured on people other than those of the fit, so the groups may differ by more than the "
             "policy's promise; how much of that is chance is said below."
         )
-    return [figures, *map(Text, sentences)]
+    return [figures, _each_group(subject), *map(Text, sentences)]
+
+
+def _each_group(subject: Subject) -> Table:
+    """What the policy does to each group: told yes, both rates, decided by chance, and the steepest change of odds."""
+    new, old = subject.audit, subject.audit_before
+    step = step_of(subject.policy)
+    rates = {"selection_rate": "told yes", "fpr": "FPR", "tpr": "TPR", "randomized": "by chance"}
+    columns = [Column("group"), Column("people", "count")]
+    for name in rates.values():
+        columns += [Column(f"{name} before", "percent"), Column("after", "percent")]
+    columns += [Column("reviewed", "percent")] if new.reviewed else []
+    columns.append(Column(f"steepest, {step.each}", "slope"))
+    slopes = [subject.policy.treatments[group.group].lipschitz * step.size for group in new.by_group]
+    reviews = [new.reviewed[group.group]["everybody"].value for group in new.by_group] if new.reviewed else []
+    rows: list[tuple[Cell, ...]] = []
+    for i, (now, then) in enumerate(zip(new.by_group, old.by_group, strict=True)):
+        both = [getattr(one, rate).value for rate in rates for one in (then, now)]
+        rows.append((now.group, now.people, *both, *reviews[i : i + 1], slopes[i]))
+    people = sum(g.people for g in new.by_group)
+    (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(new), _everybody(old)
+    both = [yes_before, yes, wrong_before, wrong, right_before, right, by_chance(old), by_chance(new)]
+    held = [g.people * share for g, share in zip(new.by_group, reviews, strict=False)]
+    rows.append(("everybody", people, *both, *([sum(held) / people] if held else []), max(slopes)))
+    note = "FPR and TPR are the false and the true positive rate. By chance: odds that are neither 0 nor 1."
+    return Table("What it does to each group", tuple(columns), tuple(rows), note)
+
+
+def _chance(audit: Audit, everybody: float) -> str:
+    """How many are decided by chance, and where most."""
+    most = max(audit.by_group, key=lambda g: g.randomized.value if g.people > 0 else -1.0)
+    where = f", most in {most.group!r}, {_percent(most.randomized.value)}" if len(audit.by_group) > 1 else ""
+    if everybody == 0:
+        return "Nobody is decided by chance: all odds are 0 or 1."
+    return (
+        f"For {_percent(everybody)} of the people chance decides{where}: their odds are neither 0 nor 1. Hint: "
+        "max_randomized bounds that, review= puts people in its place, curve='threshold' leaves nobody to it."
+    )
+
+
+def _prices(subject: Subject) -> list[str]:
+    """What the fit gave up for what, and who sets the point for everybody."""
+    told = subject.policy.certificate.prices
+    return [f"On the people of the fit. {' '.join(told)}"] if told else []
 
 
 def _yeses(new: Audit, old: Audit) -> str:
@@ -150,8 +195,8 @@ def _gentleness(subject: Subject, slope: float, steep: str) -> str:
     cliff = "Nobody stands at a cliff" if most <= _CLIFF else "The odds are continuous, but steep"
     return (
         f"{cliff}: two people of one group whose scores are {step:g} apart differ in their odds by at most "
-        f"{100 * most:.2g} percentage points (in {steep!r}, the steepest group). A single threshold parts some of them "
-        "by 100."
+        f"{float(f'{100 * most:.2g}'):g} percentage points (in {steep!r}, the steepest group). A single threshold "
+        "parts some of them by 100."
     )
 
 
@@ -222,7 +267,8 @@ def decided(subject: Subject) -> list[Block]:
     where = f"FPR {certificate.target.fpr:.6f}, TPR {certificate.target.tpr:.6f}" if certificate.target else "by group"
     criterion = certificate.criterion
     lo, hi = policy.score_range
-    families = [_CURVES[curve.family] for curve in policy.group_curves]
+    hard = certificate.curve == "threshold"
+    families = [_CURVES["threshold" if hard else curve.family] for curve in policy.group_curves]
     if subject.mixed:
         families.append(f"in {listed(subject.mixed)} a mix of two such curves")
     rows = (
@@ -235,6 +281,8 @@ def decided(subject: Subject) -> list[Block]:
         ("objective", objective, "what the policy is as good at as the rest allows"),
         ("rates", where, point),
         ("slope budget", budget, why),
+        *([("chance", certificate.few, "the largest share of people decided by chance")] if certificate.few else []),
+        *_places(certificate.selection_rate),
         ("curves", subject.family, "; ".join(dict.fromkeys(families))),
         ("criterion", criterion or "not recorded", f"meant {WHEN_TO_USE[criterion]}" if criterion else ""),
         (
@@ -247,6 +295,10 @@ def decided(subject: Subject) -> list[Block]:
     asked = Table("What was asked for", (Column("what"), Column("choice"), Column("meaning")), rows)
     return [asked, Text("The certificate says what is proven of the policy, and what is not:"),
             Bullets(tuple(str(certificate).splitlines()))]  # fmt: skip
+
+
+def _places(rate: float | None) -> list[tuple[str, str, str]]:
+    return [] if rate is None else [("places", f"{rate:g} of everybody", "the share of yeses over all groups together")]
 
 
 def _budget(subject: Subject) -> tuple[str, str]:
@@ -266,19 +318,12 @@ def _budget(subject: Subject) -> tuple[str, str]:
 def before_and_after(subject: Subject) -> list[Block]:
     """What changes, for which group, and what else could have been done."""
     new, old = subject.audit, subject.audit_before
-    rates = ("fpr", "tpr", "selection_rate", "accuracy")
-    columns = [Column("group"), Column("people", "count")]
-    for rate in rates:
-        columns += [Column(f"{RATE_NAMES[rate]} before", "percent"), Column("after", "percent")]
-    rows = [
-        (now.group, now.people,
-         *(value for rate in rates for value in (getattr(then, rate).value, getattr(now, rate).value)))
+    accuracy = [
+        (now.group, now.people, then.accuracy.value, now.accuracy.value)
         for now, then in zip(new.by_group, old.by_group, strict=True)
-    ]  # fmt: skip
-    (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(new), _everybody(old)
+    ]
     people = sum(g.people for g in new.by_group)
-    rows.append(("everybody", people, wrong_before, wrong, right_before, right, yes_before, yes,
-                 old.accuracy.value, new.accuracy.value))  # fmt: skip
+    accuracy.append(("everybody", people, old.accuracy.value, new.accuracy.value))
     between = tuple(
         (words, getattr(old, name), getattr(new, name))
         for name, words in BETWEEN.items()
@@ -286,7 +331,17 @@ def before_and_after(subject: Subject) -> list[Block]:
     )
     blocks: list[Block] = [
         Text(f"Before is {subject.before}; after is this policy. Both are measured on the same people."),
-        Table("Each group", tuple(columns), tuple(rows), "FPR and TPR are the false and the true positive rate."),
+        Table(
+            "How often each group is decided rightly",
+            (
+                Column("group"),
+                Column("people", "count"),
+                Column("accuracy before", "percent"),
+                Column("after", "percent"),
+            ),
+            tuple(accuracy),
+            "What else changes for each group stands at the beginning of the report.",
+        ),
         Table(
             f"Between groups, with {100 * new.confidence:g} % intervals",
             (Column("figure"), Column("before", "rate"), Column("after", "rate")),
@@ -300,20 +355,25 @@ def before_and_after(subject: Subject) -> list[Block]:
 
 
 def _affected(subject: Subject) -> Table:
-    """Who gains and who loses: the expected numbers of yeses that come and go."""
-    rows = []
+    """Who gains and who loses: the expected numbers of yeses that come and go, of each label."""
+    rows: list[tuple[Cell, ...]] = []
     for member in (*subject.joint.members, *subject.joint.one_sided):
         if member.key in subject.earlier and member.total > 0:
             now, then = (
-                outcomes_of(member, curves[member.key]).everybody
-                for curves in (subject.policy.treatments, subject.earlier)
+                outcomes_of(member, curves[member.key]) for curves in (subject.policy.treatments, subject.earlier)
             )
-            change = now.odds - then.odds
-            more, fewer = (float(now.weights @ np.maximum(sign * change, 0)) for sign in (1, -1))
-            rows.append((member.key, member.total, more, fewer, (more - fewer) / member.total))
-    columns = (Column("group"), Column("people", "count"), Column("yeses gained", "count"),
-               Column("yeses lost", "count"), Column("change of the selection rate, points", "points"))  # fmt: skip
-    note = "Expected yeses gained and lost against before, summed over people."
+            moved = [
+                float(after.weights @ np.maximum(sign * (after.odds - before.odds), 0))
+                for after, before in ((now.positives, then.positives), (now.negatives, then.negatives))
+                for sign in (1, -1)
+            ]
+            change = (moved[0] + moved[2] - moved[1] - moved[3]) / member.total
+            rows.append((member.key, member.total, *moved, change))
+    columns = (Column("group"), Column("people", "count"),
+               Column("yeses gained, label 1", "count"), Column("lost, label 1", "count"),
+               Column("yeses gained, label 0", "count"), Column("lost, label 0", "count"),
+               Column("change of the selection rate, points", "points"))  # fmt: skip
+    note = "Expected yeses gained and lost against before, summed over people, by what their label turned out to be."
     return Table("Whom the change affects", columns, tuple(rows), note)
 
 

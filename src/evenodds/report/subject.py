@@ -139,6 +139,8 @@ class Subject:
     @property
     def family(self) -> str:
         """The policy's curves by name; a group at the edge of what it can reach may have another."""
+        if self.policy.certificate.curve == "threshold":
+            return "threshold"
         return ", ".join(dict.fromkeys(curve.family for curve in self.policy.group_curves))
 
     @property
