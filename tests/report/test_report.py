@@ -98,7 +98,7 @@ def test_every_section_is_there(document):
 
 def test_before_and_after_are_the_rates_of_both(document, policy, joint):
     after = eo.metrics(policy, joint).groups
-    table = _table(document, "Each group")
+    table = _table(document, "What it does to each group")
     thresholds = {m.key: m for m in joint.members}
     assert [row[0] for row in table.rows] == [*joint.groups, "everybody"]
     for group, people, *rates in table.rows[:-1]:
@@ -106,22 +106,27 @@ def test_before_and_after_are_the_rates_of_both(document, policy, joint):
         assert people == pytest.approx(member.total)
         above = member.scores >= 27  # the single threshold with the best accuracy, by the next test
         fpr, tpr = (side[above].sum() / side.sum() for side in (member.negatives, member.positives))
-        assert rates[0] == pytest.approx(fpr)
-        assert rates[2] == pytest.approx(tpr)
-        assert rates[1] == pytest.approx(after[group].fpr)
-        assert rates[3] == pytest.approx(after[group].tpr)
-        assert rates[5] == pytest.approx(after[group].selection_rate)
-        assert rates[7] == pytest.approx(after[group].accuracy)
+        assert rates[2] == pytest.approx(fpr)
+        assert rates[4] == pytest.approx(tpr)
+        assert rates[1] == pytest.approx(after[group].selection_rate)
+        assert rates[3] == pytest.approx(after[group].fpr)
+        assert rates[5] == pytest.approx(after[group].tpr)
+        assert rates[6] == 0
+        assert rates[7] == pytest.approx(after[group].randomized)
+        assert rates[8] == pytest.approx(after[group].lipschitz)  # a point of score
     _, people, *rates = table.rows[-1]
     odds = [(m, policy.odds(m.scores, m.key), (m.scores >= 27).astype(float)) for m in joint.members]
     assert people == pytest.approx(joint.total)
     for place, counted in enumerate(
-        (lambda m: m.negatives, lambda m: m.positives, lambda m: m.negatives + m.positives)
+        (lambda m: m.negatives + m.positives, lambda m: m.negatives, lambda m: m.positives)
     ):
         for then, which in ((0, 2), (1, 1)):  # before and after
             known = sum(counted(one[0]) @ one[which] for one in odds) / sum(counted(one[0]).sum() for one in odds)
             assert rates[2 * place + then] == pytest.approx(known)
-    assert rates[7] == pytest.approx(eo.metrics(policy, joint).accuracy)
+    assert rates[7] == pytest.approx(eo.metrics(policy, joint).randomized)
+    *groups, everybody = _table(document, "How often each group is decided rightly").rows
+    assert [row[3] for row in groups] == pytest.approx([after[group].accuracy for group in joint.groups])
+    assert everybody[3] == pytest.approx(eo.metrics(policy, joint).accuracy)
 
 
 def test_before_is_the_best_single_threshold_unless_it_is_given(policy, joint):
@@ -142,13 +147,17 @@ def test_before_is_the_best_single_threshold_unless_it_is_given(policy, joint):
 def test_those_affected_are_counted_person_by_person(policy, joint, document):
     rows = _table(document, "Whom the change affects").rows
     assert [row[0] for row in rows] == list(joint.groups)
-    for group, people, more, fewer, change in rows:
+    for group, people, *moved, change in rows:
         member = next(m for m in joint.members if m.key == group)
         now, then = policy.odds(member.scores, group), (member.scores >= 27).astype(float)
         count = member.negatives + member.positives
         assert people == pytest.approx(count.sum())
-        assert more == pytest.approx(count @ np.maximum(now - then, 0))
-        assert fewer == pytest.approx(count @ np.maximum(then - now, 0))
+        known = [
+            side @ np.maximum(sign * (now - then), 0)
+            for side in (member.positives, member.negatives)
+            for sign in (1, -1)
+        ]
+        assert moved == pytest.approx(known)
         assert change == pytest.approx(count @ (now - then) / count.sum())
 
 

@@ -182,9 +182,7 @@ def goal_settings(given: dict[str, Any]) -> dict[str, Any]:
 
 def fit_settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options of a fit, as Python takes them."""
-    from evenodds.model.options import OPTIONS  # noqa: PLC0415 as above
-
-    named = {name: given[name] for name in OPTIONS if name not in ("objective", "target")}
+    named = {name: given[name] for name in OPTIONS if name not in ("objective", "target", "review")}
     settings = named | goal_settings(given)
     target = given["target"]
     if target is not None and target != "baseline":
