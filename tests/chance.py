@@ -61,14 +61,15 @@ def best_with_few(  # noqa: C901 rule after rule
 ) -> float | None:
     """The best objective with few people decided by chance, by HiGHS: whether odds are 0, 1 or neither are binaries.
 
-    These are then fixed, and the linear program that is left is solved again. None where nothing is allowed.
+    These are then fixed, and the linear program that is left is solved again. None where nothing is allowed. The
+    distance from (0, 1) is that of the best of 400 directions, so that it is too short by 1e-5 of it at most.
     """
     goal, uphill = _uphill(joint, objective)
     rows = constrained(joint, constraint)
     sizes = [member.scores.size for member in joint.members]
     start = np.append(0, np.cumsum(sizes))
     n = int(start[-1])
-    width = 3 * n + len(rows)  # odds, whether these are 0, whether these are 1, the greatest of each rate
+    width = 3 * n + len(rows) + 1  # odds, whether these are 0, whether these are 1, the greatest of each rate, distance
     people = np.concatenate([member.negatives + member.positives for member in joint.members]) / joint.total
     matrix, low, high, gain = [], [], [], np.zeros(width)
 
@@ -99,6 +100,10 @@ def best_with_few(  # noqa: C901 rule after rule
         at_most(everybody, np.arange(n))
     if selection_rate is not None:
         add(np.arange(n), people, selection_rate, selection_rate)
+    if goal.is_distance:
+        gain[-1] = -1.0
+        for angle in np.linspace(0, np.pi / 2, 400):
+            add([3 * n, 3 * n + 1, width - 1], [-np.cos(angle), np.sin(angle), 1.0], np.sin(angle), np.inf)
     rules = LinearConstraint(np.array(matrix), low, high)
     binary = np.zeros(width)
     binary[n : 3 * n] = 1

@@ -115,6 +115,19 @@ def test_a_budget_that_does_not_bind_costs_nothing():
     assert free.loss == pytest.approx(0, abs=1e-12)
 
 
+def test_the_nearest_point_to_perfect():
+    joint = eo.datasets.credit_risk()
+    asked = {"objective": "closest_to_perfect"}
+    free, best = (eo.fit(joint, **asked, **more).certificate for more in ({"max_randomized": 1.0}, {"max_loss": 0}))
+    assert free.objective == pytest.approx(best.objective, abs=1e-12)
+    for seed in (4, 7, 10):
+        joint = few_scores(seed)
+        few = eo.fit(joint, **asked, max_randomized=0.2).certificate
+        shortest = best_with_few(joint, "equalized_odds", 0.0, "closest_to_perfect", everybody=0.2)
+        assert shortest - 1e-9 <= few.objective <= shortest * (1 + 1e-5) + 1e-9
+        assert few.objective < 1 - 1e-3  # nearer than a yes or a no for everybody
+
+
 def test_among_the_best_the_curves_are_as_gentle_as_the_people_left_to_chance_allow():
     joint = eo.datasets.credit_risk()
     slopes = [max(eo.fit(joint, max_randomized=share).certificate.slopes) for share in (0.2, 0.6)]

@@ -16,7 +16,7 @@ import numpy as np
 from evenodds.geometry.hull import concave_hull
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["OUTSIDE", "Polygon", "best_in_all", "highest_on_line", "polygon_of"]
+__all__ = ["OUTSIDE", "Polygon", "best_in_all", "highest_on_line", "nearest_in_all", "polygon_of"]
 
 OUTSIDE = 1e-13
 """A point that is outside by no more is inside: rates are no better known."""
@@ -70,6 +70,26 @@ def best_in_all(polygons: Sequence[Polygon], by_x: float, by_y: float) -> tuple[
     >>> round(x, 6), round(y, 6)
     (0.375, 0.84375)
     """
+    by_u, by_v = (by_x + by_y) / 2, (by_y - by_x) / 2
+    return _best_of_tops(polygons, lambda u, v, slope: (by_u * u + by_v * v, by_u + by_v * slope))
+
+
+def nearest_in_all(polygons: Sequence[Polygon]) -> tuple[float, float] | None:
+    """The point of all polygons that is nearest to (0, 1), which is above them; None where there is none.
+
+    >>> x, y = nearest_in_all([polygon_of(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.5, 1.0]))])
+    >>> round(x, 6), round(y, 6)
+    (0.5, 0.5)
+    """
+    return _best_of_tops(
+        polygons, lambda u, v, slope: (-((u - 1) ** 2) - (v - 1) ** 2, -2 * (u - 1) - 2 * (v - 1) * slope)
+    )
+
+
+def _best_of_tops(
+    polygons: Sequence[Polygon], gain: Callable[[float, float, float], tuple[float, float]]
+) -> tuple[float, float] | None:
+    """The best point of all polygons, where a higher one is better; a gain comes with how it changes along the top."""
     least, most = max(one.ends[0] for one in polygons), min(one.ends[1] for one in polygons)
     if least > most + OUTSIDE:
         return None
@@ -89,15 +109,11 @@ def best_in_all(polygons: Sequence[Polygon], by_x: float, by_y: float) -> tuple[
         i = int(values.argmax())
         return value - float(values[i]), slope - float(lower[0][i])
 
-    def gain(u: float) -> tuple[float, float]:
-        value, slope = top(u)
-        return by_u * u + by_v * value, by_u + by_v * slope
-
-    by_u, by_v = (by_x + by_y) / 2, (by_y - by_x) / 2
     widest = _summit(room, least, max(least, most))
     if room(widest)[0] < -OUTSIDE:
         return None
-    u = _summit(gain, _first_inside(room, least, widest), _first_inside(room, most, widest))
+    ends = _first_inside(room, least, widest), _first_inside(room, most, widest)
+    u = _summit(lambda u: gain(u, *top(u)), *ends)
     v = top(u)[0]
     return (u - v) / 2, (u + v) / 2
 
@@ -132,7 +148,7 @@ def highest_on_line(polygons: Sequence[Polygon], by_x: float, by_y: float, value
 
 
 def _summit(function: Value, left: float, right: float) -> float:
-    """Where a concave function of straight pieces is greatest: the lines at both ends meet above it, until on it."""
+    """Where a concave function is greatest: its tangents at both ends meet above it, until they meet on it."""
     (low, rise), (high, fall) = function(left), function(right)
     if rise <= 0 or left >= right:
         return left

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenodds.geometry.overlap import OUTSIDE, Polygon, best_in_all, highest_on_line, polygon_of
+from evenodds.geometry.overlap import OUTSIDE, Polygon, best_in_all, highest_on_line, nearest_in_all, polygon_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import SolverError
 from evenodds.model.goals import Constraint, Objective, coefficients
@@ -152,8 +152,6 @@ class _Search:
         self._own = [by_group * side.total for side in self._sides]
         self._by_fpr, self._by_tpr = map(float, objective.by_rate.sum(axis=0))
         self._negatives, self._positives = map(float, objective.shares.sum(axis=0))
-        asked = constraint.selection_rate
-        self._in_the_plane = constraint.one_point and (asked is not None or not objective.is_distance)
 
     def best(self, *, first: bool = False) -> Lottery | None:
         """The best points, or the first that are within the budget; None where none were found."""
@@ -161,7 +159,7 @@ class _Search:
         waiting: list[tuple[float, int, _Node, list[Band]]] = []
         order = count()
         vertices = sum(side.size for side in self._sides)
-        looks = max(min(_NODES, _WORK // vertices), _LEAST) if self._in_the_plane else _PROGRAMS
+        looks = max(min(_NODES, _WORK // vertices), _LEAST) if self._constraint.one_point else _PROGRAMS
         looks = min(looks, _FIRST) if first else looks
         fresh: Iterator[_Node] = iter([tuple(_Interval(0, s.size - 1, 0, s.size - 1) for s in self._sides)])
         while True:
@@ -259,9 +257,11 @@ class _Search:
     def _best_points(self, node: _Node) -> Sequence[Point] | None:
         """The best points in the hulls of all that the intervals reach; None where the constraint allows none."""
         hulls = [side.hull(one.first, one.last) for side, one in zip(self._sides, node, strict=True)]
-        if self._in_the_plane:
+        if self._constraint.one_point:
             asked = self._constraint.selection_rate
-            if asked is None:
+            if asked is None and self._objective.is_distance:
+                point = nearest_in_all(hulls)
+            elif asked is None:
                 point = best_in_all(hulls, self._by_fpr, self._by_tpr)
             else:  # of points with one share of yeses every objective likes the highest best
                 point = highest_on_line(hulls, self._negatives, self._positives, asked)
