@@ -295,3 +295,10 @@ def test_what_decide_refuses_it_refuses_with_places_too(policy):
         eo.decide(policy, people.assign(points=[1, 2, math.nan, 3]), **WORDS, places=True)
     assert "draw" in eo.decide(policy, people.assign(draw=1), **WORDS, places=True)  # a column of the people's own
     assert not len(eo.decide(policy, people[:0], **WORDS, places=0))
+
+
+def test_places_and_reviews_do_not_go_together():
+    policy = eo.fit(eo.datasets.compas(), review=eo.Review(capacity=0.05, tpr=0.8, fpr=0.2))
+    people = pd.DataFrame({"who": ["a"], "points": [5], "group": [policy.groups[0]]})
+    with pytest.raises(eo.OptionError, match="places= hands out a yes or a no, and this policy also says review"):
+        eo.decide(policy, people, score="points", group="group", id="who", key="00" * 32, places=True)

@@ -194,8 +194,15 @@ def test_what_does_not_go_with_few_by_chance(options, told):
 
 def test_budgets_that_no_policy_satisfies_together_name_one_that_some_does():
     joint = eo.datasets.compas()
-    with pytest.raises(eo.UnreachableError, match=r"The least found that would do is max_randomized=") as told:
-        eo.fit(joint, max_randomized=0.1, selection_rate=0.3)
-    least = float(str(told.value).split("Hint: max_randomized=")[1].split(",")[0])
-    assert eo.fit(joint, max_randomized=least, selection_rate=0.3).certificate.selected == pytest.approx(0.3)
-    assert any(f"for group {group!r}" in str(told.value) for group in joint.groups)
+    both = {"max_randomized": 0.1, "max_randomized_by_group": 0.9}
+    for budgets in ({"max_randomized": 0.1}, {"max_randomized_by_group": 0.1}, both):
+        with pytest.raises(eo.UnreachableError, match="The least found that would do: max_randomized") as told:
+            eo.fit(joint, **budgets, selection_rate=0.3)
+        name, least = str(told.value).split("would do: ")[1].split(",")[0].split("=")
+        assert any(f"for group {group!r}" in str(told.value) for group in joint.groups)
+        enough = budgets | {name: float(least)}
+        assert eo.fit(joint, **enough, selection_rate=0.3).certificate.selected == pytest.approx(0.3)
+    with pytest.raises(
+        eo.UnreachableError, match=r"selection_rate=0.3 and max_randomized=0.01 and max_ran.* Hint: allow"
+    ):
+        eo.fit(joint, max_randomized=0.01, max_randomized_by_group=0.01, selection_rate=0.3)

@@ -88,6 +88,9 @@ def decide(
     3   d      60  white  1.000         1
     """
     asked = places_asked_for(places)
+    if asked is not None and policy.review is not None:
+        msg = "places= hands out a yes or a no, and this policy also says review. Hint: leave places out."
+        raise OptionError(msg)
     table = opened(frame, [id])
     if is_lazy(table):
         instead = "" if asked is not None else ", or decide in batches"

@@ -170,7 +170,7 @@ def _against_chance(
 
     @cache
     def priced(share: float) -> Lottery:
-        found = best_with_few(joint, goal, request.constraint, RandomizedBudget(share, None))
+        found = best_with_few(joint, goal, request.constraint, RandomizedBudget(share))
         if found is None:
             msg = "a yes for everybody leaves nobody to chance"
             raise AssertionError(msg)

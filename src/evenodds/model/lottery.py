@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
@@ -46,8 +46,8 @@ _HALVINGS = 14  # of a budget that is searched for
 class RandomizedBudget:
     """The largest share of people who are decided by chance: of everybody, and in each group."""
 
-    everybody: float | None
-    by_group: float | None
+    max_randomized: float | None
+    max_randomized_by_group: float | None = None
 
 
 class Band(NamedTuple):
@@ -147,8 +147,8 @@ class _Search:
         self._sides = [
             _Side(group, objective.shares[i], [rows[i] for rows in by]) for i, group in enumerate(joint.members)
         ]
-        self._everybody = np.inf if budget.everybody is None else budget.everybody
-        by_group = np.inf if budget.by_group is None else budget.by_group
+        self._everybody = np.inf if budget.max_randomized is None else budget.max_randomized
+        by_group = np.inf if budget.max_randomized_by_group is None else budget.max_randomized_by_group
         self._own = [by_group * side.total for side in self._sides]
         self._by_fpr, self._by_tpr = map(float, objective.by_rate.sum(axis=0))
         self._negatives, self._positives = map(float, objective.shares.sum(axis=0))
@@ -327,19 +327,23 @@ def best_with_few(
 
 def least_randomized(
     joint: JointDistribution, objective: Objective, constraint: Constraint, budget: RandomizedBudget
-) -> tuple[RandomizedBudget, str]:
-    """The least budget of its kind found that allows any policy, and the group that needs most of it."""
-    low, high = 0.0, 1.0
-    found: Lottery | None = None
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        tried = _Search(joint, objective, constraint, _scaled(budget, middle)).best(first=True)
-        low, high, found = (low, middle, tried) if tried else (middle, high, found)
-    bands = found.bands if found else ()
-    most = max(range(len(bands)), key=lambda i: bands[i].share) if bands else 0
-    return _scaled(budget, high), joint.groups[most]
+) -> list[tuple[str, float, str]]:
+    """Of each budget the least found that allows any policy beside the other, and the group that needs most of it.
 
+    Nothing of a budget with which the other stands in the way, whatever it is.
+    """
 
-def _scaled(budget: RandomizedBudget, share: float) -> RandomizedBudget:
-    """A budget of the same kind."""
-    return RandomizedBudget(None if budget.everybody is None else share, None if budget.by_group is None else share)
+    def tried(name: str, share: float) -> Lottery | None:
+        return _Search(joint, objective, constraint, replace(budget, **{name: share})).best(first=True)
+
+    least = []
+    for name in (field.name for field in fields(budget) if getattr(budget, field.name) is not None):
+        low, high, found = 0.0, 1.0, tried(name, 1.0)
+        for _ in range(_HALVINGS if found else 0):
+            middle = (low + high) / 2
+            closer = tried(name, middle)
+            low, high, found = (low, middle, closer) if closer else (middle, high, found)
+        if found:
+            shares = [band.share for band in found.bands]
+            least.append((name, high, joint.groups[shares.index(max(shares))]))
+    return least

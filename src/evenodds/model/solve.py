@@ -111,17 +111,14 @@ def _solved_with_few(joint: JointDistribution, request: Request, budget: Randomi
 
 def _too_many_randomized(joint: JointDistribution, goal: Objective, request: Request, budget: RandomizedBudget) -> str:
     """What to say where so few people decided by chance are not enough for a share of yeses."""
-    least, group = least_randomized(joint, goal, request.constraint, budget)
-    name, asked, needed = (
-        ("max_randomized", budget.everybody, least.everybody)
-        if budget.everybody is not None
-        else ("max_randomized_by_group", budget.by_group, least.by_group)
-    )
-    enough = rounded_up(needed or 0.0)
-    asks = f"selection_rate={request.constraint.selection_rate:g} and {name}={asked:g}"
+    given = [(name, share) for name, share in vars(budget).items() if share is not None]
+    asked = " and ".join(f"{name}={share:g}" for name, share in given)
+    least = least_randomized(joint, goal, request.constraint, budget)
+    told = [f"{name}={rounded_up(share):g}, most of it for group {group!r}" for name, share, group in least]
+    enough = f" The least found that would do: {', or '.join(told)}." if told else ""
     return (
-        f"No policy was found with {asks}. The least found that would do is {name}={enough:g}, most of it for group "
-        f"{group!r}. Hint: {name}={enough:g}, a tolerance, or no selection_rate."
+        f"No policy was found with selection_rate={request.constraint.selection_rate:g} and {asked}.{enough} "
+        "Hint: allow more people to be decided by chance, or a tolerance, or give up selection_rate."
     )
 
 
