@@ -108,3 +108,8 @@ def test_a_share_that_thresholds_inside_the_scores_do_not_allow():
     joint = eo.JointDistribution.from_arrays([1, 2, 3, 4] * 20, ["a", "b"] * 40, ([0] * 4 + [1] * 4) * 10)
     with pytest.raises(eo.UnreachableError, match="selection_rate"):
         eo.fit(joint, selection_rate=0.02, keep_individual_odds=True, max_slope=0.4)
+
+
+def test_what_places_cost_is_not_put_down_to_equal_rates():
+    told = eo.fit(eo.datasets.credit_risk(), selection_rate=0.3).certificate.summary
+    assert "with the same false and true positive rate and a yes for 0.3 of everybody" in told

@@ -194,7 +194,8 @@ def _given_up(proof: Certificate) -> list[str]:
     fair = proof.worse(before.objective, proof.unlimited) - proof.worse(proof.unlimited, before.objective)
     for_what = "less chance" if proof.few or proof.curve == "threshold" else "gentler odds"
     by = "gained by" if fair > 0 else "given up for"
-    prices = [f"{abs(fair):.4f} {by} curves of each group's own with {proof.shared}"]
+    places = f" and a yes for {proof.selection_rate:g} of everybody" if proof.selection_rate is not None else ""
+    prices = [f"{abs(fair):.4f} {by} curves of each group's own with {proof.shared}{places}"]
     if proof.loss > _SEEN:
         prices.append(f"{proof.loss:.4f} given up for {for_what}")
     name, score = proof.objective_name, before.score
