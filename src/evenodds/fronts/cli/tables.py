@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import click
 from rich.console import Console
@@ -72,7 +72,8 @@ def print_sections(sections: Sequence[Section]) -> None:
 def _rows(block: Rows) -> Table:
     table = Table(title=escape(block.title), title_justify="left", title_style="bold")
     for column in block.columns:
-        table.add_column(escape(column.name), justify="left" if column.kind == "text" else "right")
+        justify: Literal["left", "right"] = "left" if column.kind == "text" else "right"
+        table.add_column(escape(column.name), justify=justify, overflow="fold")  # nothing is cut off
     for row in block.rows:
         cells = (shown(value, column.kind) for value, column in zip(row, block.columns, strict=True))
         table.add_row(*(escape(cell) for cell in cells))
