@@ -31,6 +31,7 @@ __all__ = [
     "people_options",
     "policy_file",
     "told_columns",
+    "words_of",
 ]
 
 Command = Callable[..., Any]
@@ -42,7 +43,7 @@ def _together(*options: Option) -> Option:
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-def _words(where: str) -> Any:
+def words_of(where: str) -> Any:
     """Completion of an option's words, from the module that knows them, loaded when a shell asks."""
 
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -79,7 +80,7 @@ _orientation = click.option(
     "--orientation",
     default="positive",
     show_default=True,
-    shell_complete=_words("evenodds.model.scale.ORIENTATIONS"),
+    shell_complete=words_of("evenodds.model.scale.ORIENTATIONS"),
     help="Whether a higher score speaks for a yes (positive) or against it (negative).",
 )
 
@@ -102,7 +103,7 @@ def _declared(name: str, **more: Any) -> Option:
     if isinstance(option, Flag):
         return click.option(flag, is_flag=True, help=option.help)
     if isinstance(option, Words):
-        more |= {"shell_complete": _words(option.where)}
+        more |= {"shell_complete": words_of(option.where)}
     elif isinstance(option, (Number, Confidence)):
         more |= {"type": float}
     shown = option.default is not None
@@ -140,7 +141,7 @@ fit_options = _together(
     click.option("--review-fpr", type=float, help="The chance that a reviewer says yes to a negative."),
     click.option(
         "--review-equal",
-        shell_complete=_words("evenodds.model.reviewer.EQUAL"),
+        shell_complete=words_of("evenodds.model.reviewer.EQUAL"),
         help="What groups share: share (reviewed equally often too; the default), final, or threeway.",
     ),
 )
