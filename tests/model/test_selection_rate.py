@@ -110,6 +110,9 @@ def test_a_share_that_thresholds_inside_the_scores_do_not_allow():
         eo.fit(joint, selection_rate=0.02, keep_individual_odds=True, max_slope=0.4)
 
 
-def test_what_places_cost_is_not_put_down_to_equal_rates():
-    told = eo.fit(eo.datasets.credit_risk(), selection_rate=0.3).certificate.summary
-    assert "with the same false and true positive rate and a yes for 0.3 of everybody" in told
+def test_before_are_about_as_many_yeses():
+    certificate = eo.fit(eo.datasets.credit_risk(), selection_rate=0.3).certificate
+    joint, at = eo.datasets.credit_risk(), certificate.before.score
+    yes = sum(float((m.negatives + m.positives)[m.scores >= at].sum()) for m in joint.members) / joint.total
+    assert yes == pytest.approx(0.3, abs=0.01)
+    assert f"Before: one threshold for everybody, at {at:g} for about as many yeses" in certificate.summary

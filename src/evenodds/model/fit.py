@@ -302,7 +302,7 @@ def _certified(
             "randomized": tuple(map(randomized_share, curves, joint.members)),
             "spreads": spreads_of(joint, curves, request.constraint.rates),
             "one_threshold": one_threshold_within(joint, asked, goal),
-            "before": best_for_everybody(joint, goal),
+            "before": best_for_everybody(joint, goal, request.constraint.selection_rate),
             "objective_bound": goal.reported(gain_bound),
             "bound_by": bound_by,
             "slope_bounds": tuple(slope_bounds),

@@ -52,8 +52,11 @@ def one_threshold_within(joint: JointDistribution, request: Request, goal: Objec
     return None
 
 
-def best_for_everybody(joint: JointDistribution, goal: Objective) -> Before:
-    """The single threshold for everybody with the greatest gain, of very many some, whatever the groups get."""
+def best_for_everybody(joint: JointDistribution, goal: Objective, selection_rate: float | None = None) -> Before:
+    """The single threshold for everybody with the greatest gain, of very many some, whatever the groups get.
+
+    Where a share of yeses is asked for, the one that comes nearest to it.
+    """
     scores = _some(np.unique(np.concatenate([points for member in joint.members for points in member.score_lists])))
     scores = np.append(scores, np.nextafter(scores[-1], np.inf))
     rates = np.array([member.roc.rates_from(scores) for member in joint.members])
@@ -63,7 +66,10 @@ def best_for_everybody(joint: JointDistribution, goal: Objective) -> Before:
         gains = -np.hypot(fpr, 1 - tpr)
     else:
         gains = goal.constant + np.einsum("gl,gls->s", goal.by_rate, rates)
-    best = int(np.argmax(gains))
+    if selection_rate is None:
+        best = int(np.argmax(gains))
+    else:
+        best = int(np.argmin(np.abs(np.einsum("gl,gls->s", goal.shares, rates) - selection_rate)))
     points = tuple(Point(float(fpr), float(tpr)) for fpr, tpr in rates[:, :, best])
     return Before(joint.scale.own(float(scores[best])), goal.reported(float(gains[best])), points)
 

@@ -194,13 +194,14 @@ def _given_up(proof: Certificate) -> list[str]:
     fair = proof.worse(before.objective, proof.unlimited) - proof.worse(proof.unlimited, before.objective)
     for_what = "less chance" if proof.few or proof.curve == "threshold" else "gentler odds"
     by = "gained by" if fair > 0 else "given up for"
-    places = f" and a yes for {proof.selection_rate:g} of everybody" if proof.selection_rate is not None else ""
-    prices = [f"{abs(fair):.4f} {by} curves of each group's own with {proof.shared}{places}"]
+    within = f" to within {proof.tolerance:g}" if proof.tolerance else ""
+    prices = [f"{abs(fair):.4f} {by} curves of each group's own with {proof.shared}{within}"]
     if proof.loss > _SEEN:
         prices.append(f"{proof.loss:.4f} given up for {for_what}")
     name, score = proof.objective_name, before.score
+    same = " for about as many yeses" if proof.selection_rate is not None else ""
     return [
-        f"Before: one threshold for everybody, at {score:.6g}, with {name} {before.objective:.4f}.",
+        f"Before: one threshold for everybody, at {score:.6g}{same}, with {name} {before.objective:.4f}.",
         f"After: {proof.objective:.4f}{_if_so(proof)}; {', '.join(prices)}.",
     ]
 

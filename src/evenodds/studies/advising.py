@@ -15,7 +15,7 @@ import numpy as np
 from evenodds.errors import EvenoddsWarning, one_of
 from evenodds.frames import frame_of_rows
 from evenodds.model.fit import fit
-from evenodds.model.goals import coefficients, constraint_of, objective_of
+from evenodds.model.goals import coefficients, constraint_of
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
 from evenodds.model.roc import Point
@@ -203,7 +203,9 @@ def _advised(case: Case) -> Advice:
         warnings.simplefilter("always", EvenoddsWarning)
         policy = fit(joint, **case.options)
     proof = policy.certificate
-    points, before = _before(joint, policy, case)
+    before = proof.before
+    if before is None:  # which only files of earlier versions lack
+        raise AssertionError
     weights = [sum(counts[:2]) for counts in proof.people]
     worst = int(np.argmax(proof.randomized))
     return Advice(
@@ -211,9 +213,9 @@ def _advised(case: Case) -> Advice:
         policy,
         people=joint.total,
         objective_name=_NAMES.get(proof.objective_name, proof.objective_name),
-        before=before,
+        before=before.objective,
         after=proof.objective,
-        difference_before=_difference(joint, proof.constraints, points),
+        difference_before=_difference(joint, proof.constraints, before.points),
         difference=proof.difference,
         randomized=float(np.average(proof.randomized, weights=weights)),
         worst_group=proof.groups[worst] if proof.randomized[worst] > 0 else "",
@@ -221,27 +223,6 @@ def _advised(case: Case) -> Advice:
         slope=max(proof.slopes),
         warnings=tuple(str(one.message) for one in caught if issubclass(one.category, EvenoddsWarning)),
     )
-
-
-def _before(joint: JointDistribution, policy: Policy, case: Case) -> tuple[Sequence[Point], float]:
-    """Each group's rates under one threshold for everybody, and the objective; with places, one that fills as many.
-
-    Beside the best threshold of all, a policy for few places would seem to lose what the places cost.
-    """
-    proof = policy.certificate
-    if proof.selection_rate is None:
-        if proof.before is None:  # which only files of earlier versions lack
-            raise AssertionError
-        return proof.before.points, proof.before.objective
-    goal = objective_of(case.options.get("objective", "accuracy_score"), joint)
-    scores = np.unique(np.concatenate([points for member in joint.members for points in member.score_lists]))
-    scores = np.append(scores, np.inf)
-    rates = np.array([member.roc.rates_from(scores) for member in joint.members])  # group, label, threshold
-    selected = np.einsum("gl,gls->s", goal.shares, rates)
-    # Falls from 1 to 0; the places lie between two thresholds, and those at the lower one draw lots for the rest.
-    share = [np.interp(-proof.selection_rate, -selected, rates[g, side]) for g in range(len(rates)) for side in (0, 1)]
-    points = [Point(float(fpr), float(tpr)) for fpr, tpr in np.reshape(share, (-1, 2))]
-    return points, goal.reported(goal.gain(points))
 
 
 def _difference(joint: JointDistribution, constraints: str, points: Sequence[Point]) -> float:
