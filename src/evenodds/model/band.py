@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.geometry.hull import concave_hull
 from evenodds.geometry.pieces import Floats
@@ -13,7 +17,7 @@ from evenodds.model.lottery import Band
 from evenodds.model.nodes import shares_at
 from evenodds.model.roc import Point
 
-__all__ = ["gentlest_in"]
+__all__ = ["gentlest_in", "gentlest_pair_in"]
 
 _MOST = 400  # scores of a band at which odds are looked for, evenly by rank
 
@@ -24,15 +28,26 @@ def gentlest_in(group: Group, point: Point, least: Band, room: Band) -> Curve:
     `least` are the scores that it takes, `room` those that it may take. Where these are many the curve bends at some of
     them only.
     """
-    scores = group.scores
     certain = _steps(group, point, least)
     if least.share == 0:
-        return Curve.through(scores, certain)
+        return Curve.through(group.scores, certain)
+    found = _gentlest_in(group, [point], room, np.flatnonzero(np.diff(certain)))
+    # No more than rounding can stand in the way of what is known to be there.
+    return found[0] if found is not None else Curve.through(group.scores, certain)
+
+
+def gentlest_pair_in(group: Group, points: tuple[Point, Point], room: Band) -> tuple[Curve, Curve] | None:
+    """The same for two curves of which the first is never above the second; None where there are none."""
+    found = _gentlest_in(group, points, room, np.zeros(0, np.intp))
+    return (found[0], found[1]) if found is not None else None
+
+
+def _gentlest_in(group: Group, points: Sequence[Point], room: Band, bends: NDArray[np.intp]) -> list[Curve] | None:
+    scores = group.scores
     low, high = scores.size - room.last, scores.size - room.first  # ascending: chance decides from low to high - 1
     below, above = max(low - 1, 0), min(high, scores.size - 1)
     places = np.arange(below, above + 1)
     if places.size > _MOST:
-        bends = np.flatnonzero(np.diff(certain))
         some = np.linspace(below, above, _MOST).astype(np.intp)
         places = np.unique(np.concatenate([some, bends, bends + 1]))
         places = places[(places >= below) & (places <= above)]
@@ -40,11 +55,12 @@ def gentlest_in(group: Group, point: Point, least: Band, room: Band) -> Curve:
     held = [weights[inside] for weights in group.class_conditional]
     shares = np.stack([shares_at(scores[inside], own, at) * own.sum() if own.any() else 0 * at for own in held])
     yes = group.class_conditional[:, above + 1 :].sum(axis=1)
+    rates = [np.array([point.fpr, point.tpr]) - yes for point in points]
     try:
-        odds = _gentlest(at, shares, np.array([point.fpr, point.tpr]) - yes, fixed=(low > 0, high < scores.size))
-    except SolverError:  # no more than rounding stands in the way of what is known to be there
-        return Curve.through(scores, certain)
-    return Curve.through(at, odds)
+        odds = _gentlest(at, shares, rates, fixed=(low > 0, high < scores.size))
+    except SolverError:
+        return None
+    return [Curve.through(at, own) for own in odds]
 
 
 def _steps(group: Group, point: Point, band: Band) -> Floats:
@@ -76,22 +92,29 @@ def _steps(group: Group, point: Point, band: Band) -> Floats:
     return odds
 
 
-def _gentlest(at: Floats, shares: Floats, rates: Floats, *, fixed: tuple[bool, bool]) -> Floats:
-    """Odds at some scores with the least slope, that sum to the rates; 0 and 1 at the ends that are fixed."""
-    count = at.size
-    span = float(at[-1] - at[0]) or 1.0
-    gaps = np.diff(at) / span
-    low, high = np.zeros(count + 1), np.ones(count + 1)
-    high[-1] = 1 / float(gaps.min()) if gaps.size else 1.0
-    if fixed[0]:
-        high[0] = 0.0
-    if fixed[1]:
-        low[count - 1] = 1.0
-    program = LinearProgram(np.append(np.zeros(count), -1.0), low, high)
-    own = np.arange(count)
-    steps = np.column_stack([own[:-1], own[1:]])
-    program.at_most(steps, np.tile([1.0, -1.0], (count - 1, 1)), np.zeros(count - 1))
-    slopes = np.column_stack([np.full(count - 1, -1.0), np.ones(count - 1), -gaps])
-    program.at_most(np.column_stack([steps, np.full(count - 1, count)]), slopes, np.zeros(count - 1))
-    program.equal(np.tile(own, (2, 1)), shares, rates)
-    return np.maximum.accumulate(np.clip(program.solve().x[:count], 0.0, 1.0)) + 0.0  # no -0
+def _gentlest(at: Floats, shares: Floats, rates: Sequence[Floats], *, fixed: tuple[bool, bool]) -> list[Floats]:
+    """Odds at some scores with the least slope, that sum to the rates; 0 and 1 at the ends that are fixed.
+
+    Of several curves each is nowhere above the next.
+    """
+    count, curves = at.size, len(rates)
+    gaps = np.diff(at) / (float(at[-1] - at[0]) or 1.0)
+    slope = curves * count  # the last column
+    low, high = np.zeros(slope + 1), np.ones(slope + 1)
+    high[slope] = 1 / float(gaps.min()) if gaps.size else 1.0
+    program = LinearProgram(np.append(np.zeros(slope), -1.0), low, high)
+    columns = np.arange(slope).reshape(curves, count)
+    for own, sums in zip(columns, rates, strict=True):
+        if fixed[0]:
+            high[own[0]] = 0.0
+        if fixed[1]:
+            low[own[-1]] = 1.0
+        steps = np.column_stack([own[:-1], own[1:]])
+        program.at_most(steps, np.tile([1.0, -1.0], (count - 1, 1)), np.zeros(count - 1))
+        rises = np.column_stack([np.full(count - 1, -1.0), np.ones(count - 1), -gaps])
+        program.at_most(np.column_stack([steps, np.full(count - 1, slope)]), rises, np.zeros(count - 1))
+        program.equal(np.tile(own, (2, 1)), shares, sums)
+    for lower, upper in pairwise(columns):
+        program.at_most(np.column_stack([lower, upper]), np.tile([1.0, -1.0], (count, 1)), np.zeros(count))
+    found = program.solve().x[:slope].reshape(curves, count)
+    return [np.maximum.accumulate(np.clip(own, 0.0, 1.0)) + 0.0 for own in found]  # no -0

@@ -30,7 +30,7 @@ from evenodds.model.lp import best_mixed
 from evenodds.model.roc import Point
 from evenodds.model.thresholds import best_thresholds
 
-__all__ = ["Band", "Lottery", "RandomizedBudget", "best_with_few", "least_randomized"]
+__all__ = ["Band", "Lottery", "RandomizedBudget", "best_with_few", "least_band", "least_randomized"]
 
 _NODES, _PROGRAMS = 6000, 500  # that are looked at; where each takes a linear program
 _WORK, _LEAST = 200_000_000, 500  # vertices in all nodes together, and nodes however many vertices there are
@@ -134,6 +134,14 @@ class _Side:
         cost = np.where(reached, self.above[end] - self.above[:start][::-1], np.inf)
         best = int(cost.argmin())
         return Band(start - 1 - best, int(end[best]), float(cost[best]))
+
+
+def least_band(group: Group, shares: Floats, point: Point) -> Band:
+    """The fewest people of a group with whom chance reaches a point; infinitely many where it is out of reach.
+
+    `shares` are the group's negatives and positives as shares of everybody.
+    """
+    return _Side(group, shares, ()).band(point)
 
 
 class _Search:

@@ -9,7 +9,8 @@ Optima are not unique, so two more programs choose among the best. The first tak
 where the chance of a yes to label y is really h_y + d, in every group alike, the final rates of two groups come to
 differ by |d (rho_a - rho_b)|, rho being the shares reviewed; the largest such difference is made as small as it can be,
 which is the same whatever d is. The second takes few coins, as well as linear programs can: odds are drawn towards the
-certain answer (0 or 1) that each is nearest to.
+certain answer (0 or 1) that each is nearest to. At last each curve is replaced by one with the same rates that leaves
+the fewest people to chance, where it may be as steep as it likes.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from numpy.typing import NDArray
 from evenodds.errors import UnreachableError
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import Answer, LinearProgram, SolverError
+from evenodds.model.band import gentlest_in, gentlest_pair_in
 from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.goals import Cost, Objective, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
+from evenodds.model.lottery import Band, least_band
 from evenodds.model.nodes import shares_at, within_slope
 from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
+from evenodds.model.policy import rates_of
 from evenodds.model.population import Spread, spread_of_odds
 from evenodds.model.request import Request, SlopeBudget
 from evenodds.model.reviewed import SOME_SCORES, Reviewed, Reviewing
@@ -37,7 +41,7 @@ from evenodds.model.reviewer import Review
 from evenodds.model.roc import Point
 from evenodds.model.traces import some_scores
 
-__all__ = ["Band", "certified", "solved_with_review"]
+__all__ = ["Reviews", "certified", "solved_with_review"]
 
 _MOST = 200  # scores of each label in a group at which odds are looked for, evenly by rank
 _APART = 1e-9  # of the narrowest curve's width: no slope can be told between scores that are nearer
@@ -47,7 +51,7 @@ _LABELS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Band:
+class Reviews:
     """Two curves a group, with what a certificate needs to judge them."""
 
     request: Request
@@ -66,7 +70,7 @@ class Band:
     """Whether odds were looked for at every score, and not at some of many."""
 
 
-def solved_with_review(joint: JointDistribution, request: Request, review: Review) -> Band:
+def solved_with_review(joint: JointDistribution, request: Request, review: Review) -> Reviews:
     """From a request to the two curves of each group."""
     people, scale = joint.searched
     slope = request.budget.slope if isinstance(request.budget, SlopeBudget) else np.inf
@@ -80,10 +84,35 @@ def solved_with_review(joint: JointDistribution, request: Request, review: Revie
             "Hint: a tolerance, or scores without values that stand for something else, such as -999."
         )
         raise UnreachableError(msg) from None
-    curves = [tuple(Curve.through(at, y).on(scale) for at, y in zip(program.nodes, of, strict=True)) for of in odds]
+    pairs = [(Curve.through(at, u), Curve.through(at, w)) for at, u, w in zip(program.nodes, *odds, strict=True)]
+    if np.isinf(slope):  # gentle curves leave to chance whom they must
+        every = zip(people.members, program.goal.shares, pairs, strict=True)
+        pairs = [_with_fewer_coins(member, shares, *pair) for member, shares, pair in every]
+    curves = [tuple(curve.on(scale) for curve in side) for side in zip(*pairs, strict=True)]
     points = [Point(*rates) for rates in program.final_rates(*odds)]
     everywhere = all(at.size == member.score_count for at, member in zip(program.nodes, people.members, strict=True))
-    return Band(request, review, program.goal, slope, points, curves[0], curves[1], best, unlimited, everywhere)
+    return Reviews(request, review, program.goal, slope, points, curves[0], curves[1], best, unlimited, everywhere)
+
+
+def _with_fewer_coins(member: Group, shares: Floats, u: Curve, w: Curve) -> tuple[Curve, Curve]:
+    """Curves with the same rates that leave fewer people of a group to chance, one or both, where there are any.
+
+    Each curve's rates need a band of scores in which chance decides, and the least band is known. Within it the
+    gentlest curve is taken, if a yes is still never likelier than a yes or a review.
+    """
+    points = rates_of(u, member), rates_of(w, member)
+    bands = [least_band(member, shares, point) for point in points]
+    if not all(np.isfinite(band.share) for band in bands):
+        return u, w
+    own = [gentlest_in(member, point, band, band) for point, band in zip(points, bands, strict=True)]
+    pairs = [(u, w), (u, own[1]), (own[0], w), (own[0], own[1])]
+    both = Band(min(band.first for band in bands), max(band.last for band in bands), 0.0)
+    together = gentlest_pair_in(member, points, both)
+    pairs += [together] if together is not None else []
+    at = member.scores
+    allowed = [pair for pair in pairs if (pair[0](at) <= pair[1](at) + _NOISE).all()]
+    best = min(allowed, key=lambda pair: _randomized(member, *pair))
+    return best if _randomized(member, *best) < _randomized(member, u, w) - _NOISE else (u, w)
 
 
 class _Program:
@@ -284,7 +313,7 @@ def _nodes(member: Group, slope: float) -> Floats:
 # -- what is proven ----------------------------------------------------------------------------------------------------
 
 
-def certified(joint: JointDistribution, band: Band, scored: Scored | None) -> Certificate:
+def certified(joint: JointDistribution, band: Reviews, scored: Scored | None) -> Certificate:
     """Recompute everything from the final curves."""
     request, goal, review = band.request, band.goal, band.review
     every = list(zip(joint.members, band.curves, band.upper, strict=True))
