@@ -206,3 +206,11 @@ def test_budgets_that_no_policy_satisfies_together_name_one_that_some_does():
         eo.UnreachableError, match=r"selection_rate=0.3 and max_randomized=0.01 and max_ran.* Hint: allow"
     ):
         eo.fit(joint, max_randomized=0.01, max_randomized_by_group=0.01, selection_rate=0.3)
+
+
+@pytest.mark.filterwarnings("error::evenodds.EvenoddsWarning")
+def test_one_answer_for_everybody_is_told():
+    joint = eo.datasets.compas()
+    with pytest.warns(eo.EvenoddsWarning, match="nothing better was found than a no for everybody"):
+        policy = eo.fit(joint, max_randomized=0.01)
+    assert "Everybody gets a no, whatever their score." in policy.certificate.summary

@@ -583,3 +583,13 @@ def test_a_review_is_a_value():
     assert hash(review()) == hash(review())
     assert replace(review(), capacity=0.1) == review(0.1)
     assert "(assumed)" in str(review())
+
+
+@pytest.mark.parametrize(("data", "equal", "most"), [("credit_risk", "share", 0.21), ("compas", "share", 0.27)])
+def test_reviews_leave_fewer_people_to_chance_than_the_program_alone(data, equal, most):
+    joint = getattr(eo.datasets, data)()
+    certificate = eo.fit(joint, review=eo.Review(capacity=0.05, tpr=0.8, fpr=0.2, equal=equal)).certificate
+    held = sum(m.total * share for m, share in zip(joint.members, certificate.randomized, strict=True)) / joint.total
+    assert held < most
+    assert certificate.residual < 1e-12
+    assert certificate.gap < 1e-9

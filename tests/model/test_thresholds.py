@@ -96,7 +96,7 @@ def test_thresholds_are_kept_and_named(tmp_path):
     policy = eo.fit(joint, curve="threshold", tolerance=0.05)
     assert policy.certificate.objective == pytest.approx(0.8696959, abs=1e-7)
     assert repr(policy).startswith("Policy(4 groups, threshold, ")
-    assert "no thresholds within the tolerance get above 0.869696 (exhaustive search)" in str(policy)
+    assert "no thresholds within the tolerance get above 0.869696 (branch and bound)" in str(policy)
     policy.save(tmp_path / "policy.json")
     assert eo.Policy.load(tmp_path / "policy.json") == policy
     sure = eo.fit(joint, curve="threshold", tolerance=0.1, confidence=0.95)

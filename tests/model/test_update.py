@@ -294,3 +294,18 @@ def test_what_does_not_add_up():
         _ = credit + eo.JointDistribution.from_counts(counts, orientation="negative")
     with pytest.raises(eo.OptionError, match="What is added must be a JointDistribution, got int"):
         _ = credit + 1
+
+
+def test_a_policy_that_leaves_few_to_chance_is_fitted_anew():
+    policy = eo.fit(eo.datasets.compas(), max_randomized=0.2)
+    with pytest.raises(eo.OptionError, match=r"leaves at most 0.2 of everybody to chance, which odds near"):
+        eo.update(policy, eo.datasets.compas(), max_change=0.1)
+
+
+def test_before_an_update_is_the_policy_in_use():
+    joint = eo.datasets.compas()
+    policy = eo.fit(joint, max_slope=0.3)
+    updated = eo.update(policy, joint + joint, max_change=0.05).certificate
+    assert updated.before.score is None
+    assert updated.before.objective == pytest.approx(policy.certificate.objective)
+    assert "Before: the policy in use, with accuracy_score" in updated.summary

@@ -109,7 +109,8 @@ def decide(
         native = table.to_native()
         codes = get_indexer([native[name] for name in names_of(group)], sorted(policy.groups))
         upward = Scale(policy.orientation).upward(floats_of(f"score column {score!r}", array_of(native[score])))
-        yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round)
+        fitted = policy.certificate.selection_rate
+        yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round, fitted=fitted)
         return with_column(opened(with_odds, []), "decision", yes.astype(np.int64))
     draws = draw(ids, key=key, round=round)
     decision: NDArray[Any] = (draws < odds).astype(np.int64)

@@ -64,6 +64,7 @@ def handed_out(
     places: int,
     key: str,
     round: str = "",  # noqa: A002 the word for a repeated lottery
+    fitted: float | None = None,
 ) -> NDArray[np.bool_]:
     """Who has a yes, row by row: `places` as `places_asked_for` gives it, all else as for `order_of` and `start_of`.
 
@@ -73,7 +74,7 @@ def handed_out(
     """
     start, order = start_of(key=key, round=round), order_of(ids, groups, upward)
     if places is not True:
-        _check_number(odds, places)
+        _check_number(odds, places, fitted)
     yes = np.empty(odds.size, dtype=np.bool_)
     yes[order] = marked(odds[order], start)
     return yes
@@ -143,7 +144,7 @@ def marked(odds: Floats, start: int) -> NDArray[np.bool_]:
     return (before + stretches) > mask
 
 
-def _check_number(odds: Floats, places: int) -> None:
+def _check_number(odds: Floats, places: int, fitted: float | None) -> None:
     """Refuse a number of places that these odds do not fill."""
     expected, people = math.fsum(odds), odds.size
     nearest = round(expected)
@@ -153,7 +154,11 @@ def _check_number(odds: Floats, places: int) -> None:
     if places > people:
         hint = f"there are only {people:,} people"
     else:
-        hint = f"fit the policy with selection_rate={places / people:.6g} for {places:,} of {people:,} people"
+        rate = (fitted or expected / people) * places / expected if expected > 0 else places / people
+        hint = (
+            "a fit's selection_rate is about its own people, and these are others; "
+            f"fit the policy with selection_rate={min(rate, 1.0):.9g}, and again until the odds sum to {places:,}"
+        )
     msg = (
         f"places={places} is not what the odds of these {people:,} people sum to, which is {expected:.6g}. "
         f"Allowed: {' or '.join(map(str, allowed))}, or True for as many as the odds sum to. Hint: {hint}."

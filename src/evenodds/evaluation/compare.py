@@ -70,6 +70,7 @@ def compare(
     tolerance: float = 0.0,
     max_slope: float | None = None,
     max_loss: float | None = None,
+    selection_rate: float | None = None,
     policies: Mapping[str, Policy] | None = None,
 ) -> Comparison:
     """Compare one threshold for all, a threshold for each group, and fair policies of several curves.
@@ -79,8 +80,8 @@ def compare(
     joint : JointDistribution
     curves : sequence of str
         The families to fit. A slope budget applies to all but "fixed", whose odds jump.
-    constraints, objective, tolerance, max_slope, max_loss
-        As for `fit`.
+    constraints, objective, tolerance, max_slope, max_loss, selection_rate
+        As for `fit`; thresholds that are best whatever groups get do not keep to a selection rate either.
     policies : mapping of names to policies, optional
         Policies that are there already, measured on the same people.
 
@@ -99,7 +100,9 @@ def compare(
     if isinstance(curves, str):
         curves = [curves]
     families = [family_of(curve, "curves") for curve in curves]
-    shared = {"constraints": constraints, "objective": objective, "tolerance": tolerance}
+    shared = {
+        "constraints": constraints, "objective": objective, "tolerance": tolerance, "selection_rate": selection_rate,
+    }  # fmt: skip
     budget = {"max_slope": max_slope, "max_loss": max_loss}
     # All is checked before the first fit.
     requested = {f.name: shared | {"curve": f.name} | (budget if f.is_continuous else {}) for f in families}

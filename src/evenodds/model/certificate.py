@@ -26,6 +26,7 @@ __all__ = ["Certificate", "Scored"]
 T = TypeVar("T")
 Scored = Literal["out of fold", "same rows"]
 _ONE_BY_ONE = RLock()
+_ROUNDING = 1e-15  # of an objective
 
 
 class _Later(Generic[T]):
@@ -79,7 +80,7 @@ class Certificate(Shown):
     """The best that rising curves of any kind do without a slope budget."""
     smaller_is_better: bool
     bound_by: _Later[str] = _Later()
-    """How the bounds were proven: "linear program", "pooled ROC", or "exhaustive search" of all that was allowed."""
+    """How the bounds were proven: "linear program", "pooled ROC", or "branch and bound" of all that was allowed."""
     resolution: float = 0.0
     """What the scores were rounded to before fitting; 0 where they were not."""
     curve: str | None = None
@@ -280,7 +281,8 @@ class Certificate(Shown):
 
     def worse(self, value: float, best: float) -> float:
         """By how much a value of the objective is worse than another."""
-        return max(0.0, (value - best) if self.smaller_is_better else (best - value))
+        by = (value - best) if self.smaller_is_better else (best - value)
+        return by if by > _ROUNDING else 0.0
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         """A row for each group: the rates asked for and reached, the largest slope, and what it cannot fall below."""

@@ -8,7 +8,7 @@ from evenodds.model.roc import Point
 
 __all__ = ["SEARCH", "Before", "Change", "OneThreshold"]
 
-SEARCH = "exhaustive search"
+SEARCH = "branch and bound"
 """By what bounds are proven of those who are not all rising curves."""
 
 
@@ -50,10 +50,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Before:
-    """One threshold for everybody, the best whatever the groups get: what people are compared with."""
+    """What a policy is compared with: one threshold for everybody, the best whatever the groups get, or one in use."""
 
-    score: float
-    """On people's own scale."""
+    score: float | None
+    """The threshold on people's own scale; None where it is the policy that was in use."""
     objective: float
     points: tuple[Point, ...]
     """Each group's (fpr, tpr)."""

@@ -8,12 +8,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError
 from evenodds.model.bounds import POOLED, Bounds
 from evenodds.model.certificate import Certificate, Scored
-from evenodds.model.comparisons import SEARCH, Change
+from evenodds.model.comparisons import SEARCH, Before, Change
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.groups import Group
@@ -169,13 +167,14 @@ def finished(
     *,
     scored: Scored | None = None,
     change: Change | None = None,
+    before: Before | None = None,
 ) -> Policy:
     """The policy of curves that were found, with its certificate, and with warnings where it is in doubt."""
     _warn_of_weak_groups(joint)
-    if solved.request.family.is_hard and not any(map(np.isinf, (curve.lipschitz for curve in solved.curves))):
-        text = about_constants(solved.people, solved.goal, solved.request.constraint, solved.goal.gain(solved.points))
-        warnings.warn(text, EvenoddsWarning, stacklevel=4)
-    certificate = _certified(joint, solved, request, scored, change)
+    few = solved.request.family.is_hard or solved.request.randomized is not None
+    if few and all(curve.lipschitz == 0 for curve in solved.curves):
+        warnings.warn(_about_constants(solved), EvenoddsWarning, stacklevel=4)
+    certificate = _certified(joint, solved, request, scored, change, before)
     _check_promises(solved.request, certificate)
     return Policy(joint.groups, solved.curves, joint.score_range, joint.orientation, certificate)
 
@@ -242,8 +241,26 @@ def _too_few(population: Population, tolerance: float, assurance: Assurance) -> 
     )
 
 
+def _about_constants(solved: Solved) -> str:
+    """What to say where so little chance leaves nothing better than one answer for everybody."""
+    constraint, gain = solved.request.constraint, solved.goal.gain(solved.points)
+    if solved.request.family.is_hard:
+        proven = solved.proven is not None and solved.proven <= gain + MATERIAL
+        return about_constants(solved.people, solved.goal, constraint, gain, proven=proven)
+    answer = "yes" if solved.points[0].tpr > 0 else "no"
+    return (
+        f"With so few people decided by chance and tolerance={constraint.tolerance:g} nothing better was found than a "
+        f"{answer} for everybody. Hint: a tolerance, or more people by chance; frontier(against='randomized') tells."
+    )
+
+
 def _certified(
-    joint: JointDistribution, solved: Solved, asked: Request, scored: Scored | None, change: Change | None
+    joint: JointDistribution,
+    solved: Solved,
+    asked: Request,
+    scored: Scored | None,
+    change: Change | None,
+    before: Before | None,
 ) -> Certificate:
     """Recompute everything from the final curves, and bound it."""
     request, goal, slope = solved.request, solved.goal, solved.slope
@@ -302,7 +319,7 @@ def _certified(
             "randomized": tuple(map(randomized_share, curves, joint.members)),
             "spreads": spreads_of(joint, curves, request.constraint.rates),
             "one_threshold": one_threshold_within(joint, asked, goal),
-            "before": best_for_everybody(joint, goal, request.constraint.selection_rate),
+            "before": before or best_for_everybody(joint, goal, request.constraint.selection_rate),
             "objective_bound": goal.reported(gain_bound),
             "bound_by": bound_by,
             "slope_bounds": tuple(slope_bounds),

@@ -163,7 +163,8 @@ def _change(figures: Mapping[str, Any]) -> Change:
 
 
 def _before(figures: Mapping[str, Any]) -> Before:
-    score, objective = (number(name, figures[name], infinite=False) for name in ("score", "objective"))
+    score = None if figures["score"] is None else number("score", figures["score"], infinite=False)
+    objective = number("objective", figures["objective"], infinite=False)
     return Before(score, objective, tuple(_point("before", rates) for rates in figures["points"]))
 
 

@@ -226,11 +226,14 @@ def best_thresholds(joint: JointDistribution, objective: Objective, constraint: 
     return found
 
 
-def about_constants(joint: JointDistribution, objective: Objective, constraint: Constraint, gain: float) -> str:
+def about_constants(
+    joint: JointDistribution, objective: Objective, constraint: Constraint, gain: float, *, proven: bool
+) -> str:
     """What to say where thresholds gain no more within the tolerance than deciding everybody alike: from where on."""
     no, yes = (objective.gain([Point(rate, rate)] * len(joint.members)) for rate in (0.0, 1.0))
     alike = "yes" if yes > no else "no"
-    told = f"Within tolerance={constraint.tolerance:g} no thresholds do better than a {alike} for everybody"
+    no_better = "no thresholds do better" if proven else "no thresholds were found that do better"
+    told = f"Within tolerance={constraint.tolerance:g} {no_better} than a {alike} for everybody"
     better = _first_better(_Windows(joint, objective, constraint), constraint.tolerance, gain - objective.constant)
     if better is None:
         return f"{told}, nor do they within any other."

@@ -15,7 +15,7 @@ from evenodds.errors import OptionError, UnknownGroupError, UnreachableError
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import Answer, LinearProgram, SolverError
 from evenodds.model.budget import best_under
-from evenodds.model.comparisons import Change
+from evenodds.model.comparisons import Before, Change
 from evenodds.model.curves import Curve
 from evenodds.model.fit import finished
 from evenodds.model.goals import Cost, coefficients, objective_of
@@ -103,7 +103,9 @@ def update(policy: Policy, joint: JointDistribution, *, max_change: float) -> Po
     people, goal = near.people, near.goal
     best = goal.gain(best_under(people, near.request.family, np.inf, goal, near.request.constraint).points)
     solved = Solved(near.request, people, goal, near.slope, points, tuple(curves), best)
-    return finished(joint, solved, near.request, change=change)
+    in_use = tuple(rates_of(curve, member) for curve, member in zip(policy.group_curves, joint.members, strict=True))
+    replaced = Before(None, goal.reported(goal.gain(in_use)), in_use)
+    return finished(joint, solved, near.request, change=change, before=replaced)
 
 
 def _check_people(policy: Policy, joint: JointDistribution) -> None:
@@ -114,7 +116,13 @@ def _check_people(policy: Policy, joint: JointDistribution) -> None:
         msg = f"Of the policy's groups these are not among the people: {', '.join(map(repr, missing))}."
         raise UnknownGroupError(msg)
     if any(np.isinf(curve.lipschitz) for curve in policy.group_curves):
-        msg = "The policy's odds jump, and odds near a jump jump too. Hint: fit another curve than 'fixed'."
+        msg = "The policy's odds jump, and odds near a jump jump too. Hint: fit anew, or another curve from the start."
+        raise OptionError(msg)
+    if policy.certificate.few:
+        msg = (
+            f"The policy leaves {policy.certificate.few}, which odds near its own need not. "
+            "Hint: fit anew with max_randomized."
+        )
         raise OptionError(msg)
 
 

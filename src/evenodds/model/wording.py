@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.model.comparisons import SEARCH
 from evenodds.model.reviewed import SOME_SCORES
@@ -48,31 +49,40 @@ def summary_of(proof: Certificate) -> str:
 
     The share of people told yes, both rates, who is decided by chance, and the steepest change of odds.
     """
-    before = proof.before
-    reviewed = list(proof.reviewed.by_group.values()) if proof.reviewed else []
-    heads = ["group", "people", "yes", "FPR", "TPR", "by chance", *(["reviewed"] if reviewed else []), "steepest"]
-    rows = []
-    for i, group in enumerate(proof.groups[:_MANY]):
-        negatives, positives, *_ = proof.people[i] if proof.people else (0.0, 0.0)
-        points = [*([before.points[i]] if before else []), proof.reached[i]]
-        people = negatives + positives
-        yes = [(negatives * p.fpr + positives * p.tpr) / people if people else np.nan for p in points]
-        rows.append(
-            [
-                group,
-                f"{people:,.6g}",
-                _from_to(yes),
-                _from_to([point.fpr for point in points]),
-                _from_to([point.tpr for point in points]),
-                _percent(proof.randomized[i]) if proof.randomized else "?",
-                *([_percent(reviewed[i])] if reviewed else []),
-                _number(proof.slopes[i], 4),
-            ]
-        )
-    lines = aligned([heads, *rows], [True, *[False] * (len(heads) - 1)])
+    counts = np.array([figures[:2] for figures in proof.people]) if proof.people else np.ones((len(proof.groups), 2))
+    points = [*([proof.before.points] if proof.before else []), proof.reached]
+    rates = np.array([[(point.fpr, point.tpr) for point in of] for of in points])  # before and after, group, rate
+    chance = np.array(proof.randomized or [np.nan] * len(proof.groups))
+    reviewed = np.array(list(proof.reviewed.by_group.values())) if proof.reviewed else None
+    total = counts.sum(axis=1)
+
+    def row(name: str, who: NDArray[np.intp]) -> list[str]:
+        own = counts[who]
+        both = (rates[:, who] * own).sum(axis=1) / own.sum(axis=0)
+        yes = (rates[:, who] * own).sum(axis=(1, 2)) / own.sum()
+        shares = [own.sum(axis=1) @ of[who] / own.sum() for of in (chance, reviewed) if of is not None]
+        steepest = max(proof.slopes[i] for i in who)
+        cells = [_from_to(yes), _from_to(both[:, 0]), _from_to(both[:, 1]), *map(_percent, shares)]
+        return [name, f"{own.sum():,.6g}", *cells, _number(steepest, 4)]
+
+    heads = ["group", "people", "yes", "FPR", "TPR", "by chance", *(["reviewed"] if proof.reviewed else []), "steepest"]
+    every = np.arange(total.size)
+    rows = [row(group, every[i : i + 1]) for i, group in enumerate(proof.groups[:_MANY])]
     if len(proof.groups) > _MANY:
-        lines.append(f"  ... and {len(proof.groups) - _MANY} groups more")
-    return "\n".join([*lines, *prices_of(proof)])
+        rows.append([f"... and {len(proof.groups) - _MANY} groups more", *[""] * (len(heads) - 1)])
+    if len(proof.groups) > 1:
+        rows.append(row("everybody", every))
+    lines = aligned([heads, *rows], [True, *[False] * (len(heads) - 1)])
+    return "\n".join([*lines, *_constant(proof), *prices_of(proof)])
+
+
+def _constant(proof: Certificate) -> list[str]:
+    """That nobody's score matters, where that is so."""
+    if max(proof.slopes) > 0:
+        return []
+    odds = {round(point.tpr, 12) for point in proof.reached}
+    what = {frozenset({0.0}): "a no", frozenset({1.0}): "a yes"}.get(frozenset(odds), "the same odds in each group")
+    return [f"Everybody gets {what}, whatever their score."]
 
 
 def prices_of(proof: Certificate) -> list[str]:
@@ -86,9 +96,10 @@ def text_of(proof: Certificate) -> str:
     where = f", fpr {proof.target.fpr:.6f} and tpr {proof.target.tpr:.6f}" if proof.target else ""
     places = f", and a yes for {proof.selection_rate:g} of everybody" if proof.selection_rate is not None else ""
     few = f", with {proof.few}" if proof.few else ""
+    apart = f", and no two groups differ by more than {proof.difference:.4g}" if proof.tolerance else ""
     lines = [
         f"Asked: {proof.shared} in every group{within}{where}{places}{few}.",
-        f"Proven on the fitting data: every group meets its point to {proof.residual:.1e} (recomputed).",
+        f"Proven on the fitting data: every group meets its point to {proof.residual:.1e} (recomputed){apart}.",
     ]
     if proof.reviewed is not None:
         lines.append(proof.reviewed.in_words(proof.if_reviewers))
@@ -194,14 +205,16 @@ def _given_up(proof: Certificate) -> list[str]:
     fair = proof.worse(before.objective, proof.unlimited) - proof.worse(proof.unlimited, before.objective)
     for_what = "less chance" if proof.few or proof.curve == "threshold" else "gentler odds"
     by = "gained by" if fair > 0 else "given up for"
+    reviews = "reviews and " if proof.reviewed else ""
     within = f" to within {proof.tolerance:g}" if proof.tolerance else ""
-    prices = [f"{abs(fair):.4f} {by} curves of each group's own with {proof.shared}{within}"]
+    prices = [f"{abs(fair):.4f} {by} {reviews}curves of each group's own with {proof.shared}{within}"]
     if proof.loss > _SEEN:
         prices.append(f"{proof.loss:.4f} given up for {for_what}")
     name, score = proof.objective_name, before.score
     same = " for about as many yeses" if proof.selection_rate is not None else ""
+    was = "the policy in use" if score is None else f"one threshold for everybody, at {score:.6g}{same}"
     return [
-        f"Before: one threshold for everybody, at {score:.6g}{same}, with {name} {before.objective:.4f}.",
+        f"Before: {was}, with {name} {before.objective:.4f}.",
         f"After: {proof.objective:.4f}{_if_so(proof)}; {', '.join(prices)}.",
     ]
 

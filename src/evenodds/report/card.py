@@ -106,7 +106,7 @@ def limits(subject: Subject) -> list[Block]:
         for group, slope, bound in zip(certificate.groups, certificate.slopes, certificate.slope_bounds, strict=True)
         if math.isfinite(slope) and slope > _STEEPER * bound > 0
     ]
-    if steeper:
+    if steeper and not certificate.few:
         here.append(
             f"A rising curve with the same rates might be gentler than that of {'; '.join(steeper)}: on jagged data "
             "the family cannot follow. Look at curve='optimal'."
@@ -125,8 +125,9 @@ def limits(subject: Subject) -> list[Block]:
         here.append(
             f"Scores were rounded to {certificate.resolution:g} before the fit; the certificate bounds what that costs."
         )
-    chance = shown(by_chance(subject.audit), "percent")
-    here.append(f"{chance} of these people are decided by chance; they will ask why, and deserve an answer.")
+    if by_chance(subject.audit) > 0:
+        chance = shown(by_chance(subject.audit), "percent")
+        here.append(f"{chance} of these people are decided by chance; they will ask why, and deserve an answer.")
     if policy.orientation == "negative":
         here.append("A higher score speaks against a yes here: do not apply the policy to scores that point upward.")
     return [

@@ -66,8 +66,8 @@ def in_short(subject: Subject) -> list[Block]:
             KeyFigure("accuracy", _percent(new.accuracy.value), f"before: {old_accuracy}"),
             KeyFigure(
                 f"steepest odds, {step.each}",
-                shown(slope * step.size, "slope"),
-                f"group {steep}; before: {shown(was * step.size, 'slope')}",
+                shown(_within_one(slope * step.size), "slope"),
+                f"group {steep}; before: {shown(_within_one(was * step.size), 'slope')}",
             ),
             KeyFigure("people decided by chance", _percent(chance), f"before: {_percent(chance_before)}"),
         )
@@ -111,7 +111,7 @@ def _each_group(subject: Subject) -> Table:
         columns += [Column(f"{name} before", "percent"), Column("after", "percent")]
     columns += [Column("reviewed", "percent")] if new.reviewed else []
     columns.append(Column(f"steepest, {step.each}", "slope"))
-    slopes = [subject.policy.treatments[group.group].lipschitz * step.size for group in new.by_group]
+    slopes = [_within_one(subject.policy.treatments[g.group].lipschitz * step.size) for g in new.by_group]
     reviews = [new.reviewed[group.group]["everybody"].value for group in new.by_group] if new.reviewed else []
     rows: list[tuple[Cell, ...]] = []
     for i, (now, then) in enumerate(zip(new.by_group, old.by_group, strict=True)):
@@ -126,6 +126,11 @@ def _each_group(subject: Subject) -> Table:
     return Table("What it does to each group", tuple(columns), tuple(rows), note)
 
 
+def _within_one(change: float) -> float:
+    """A change of odds over a step: these cannot change by more than 1, unless they jump."""
+    return change if math.isinf(change) else min(change, 1.0)
+
+
 def _chance(audit: Audit, everybody: float) -> str:
     """How many are decided by chance, and where most."""
     most = max(audit.by_group, key=lambda g: g.randomized.value if g.people > 0 else -1.0)
@@ -133,8 +138,8 @@ def _chance(audit: Audit, everybody: float) -> str:
     if everybody == 0:
         return "Nobody is decided by chance: all odds are 0 or 1."
     return (
-        f"For {_percent(everybody)} of the people chance decides{where}: their odds are neither 0 nor 1. Hint: "
-        "max_randomized bounds that, review= puts people in its place, curve='threshold' leaves nobody to it."
+        f"For {_percent(everybody)} of the people chance decides{where}: their odds are neither 0 nor 1. What can be "
+        "done about that: a tolerance, max_randomized, review, or curve='threshold'."
     )
 
 
@@ -184,6 +189,8 @@ def _gentleness(subject: Subject, slope: float, steep: str) -> str:
     lo, hi = subject.policy.score_range
     if lo == hi:
         return "All scores are the same, so nobody is told from another of the same group."
+    if slope == 0:
+        return "The score does not matter: within each group everybody gets the same odds."
     if subject.jumping:
         return (
             f"In {listed(subject.jumping)} the odds jump: people on the two sides of one score are treated as if "
@@ -389,6 +396,7 @@ def _alternatives(subject: Subject) -> list[Block]:
         constraints=certificate.constraints,
         objective=objective,
         tolerance=certificate.fitted_tolerance,
+        selection_rate=certificate.selection_rate,
         policies={"this policy": subject.policy},
     )
     names = {"one threshold": "one threshold for all", "group thresholds": "a threshold for each group",
