@@ -302,3 +302,24 @@ def test_places_and_reviews_do_not_go_together():
     people = pd.DataFrame({"who": ["a"], "points": [5], "group": [policy.groups[0]]})
     with pytest.raises(eo.OptionError, match="places= hands out a yes or a no, and this policy also says review"):
         eo.decide(policy, people, score="points", group="group", id="who", key="00" * 32, places=True)
+
+
+def test_places_for_other_people_than_those_of_the_fit():
+    joint = eo.datasets.credit_risk()
+    policy = eo.fit(joint, selection_rate=0.3)
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {
+            "who": [f"p{i}" for i in range(400)],
+            "points": rng.choice(joint.members[0].scores, 400),
+            "race": rng.choice(joint.groups, 400),
+        }
+    )
+    words = {"score": "points", "group": "race", "id": "who", "key": "00" * 32}
+    with pytest.raises(
+        eo.OptionError, match="is about the people of its fit, and these are others; fit it with"
+    ) as told:
+        eo.decide(policy, people, **words, places=120)
+    rate = float(str(told.value).split("selection_rate=")[2].split(",")[0])
+    nearer = eo.fit(joint, selection_rate=rate).odds(people["points"], people["race"]).sum()
+    assert abs(nearer - 120) < abs(policy.odds(people["points"], people["race"]).sum() - 120) / 5

@@ -153,11 +153,12 @@ def _check_number(odds: Floats, places: int, fitted: float | None) -> None:
         return
     if places > people:
         hint = f"there are only {people:,} people"
+    elif fitted is None or expected == 0:
+        hint = f"fit the policy with selection_rate={places / people:.6g} for {places:,} of {people:,} people"
     else:
-        rate = (fitted or expected / people) * places / expected if expected > 0 else places / people
         hint = (
-            "a fit's selection_rate is about its own people, and these are others; "
-            f"fit the policy with selection_rate={min(rate, 1.0):.9g}, and again until the odds sum to {places:,}"
+            f"the policy's selection_rate={fitted:.6g} is about the people of its fit, and these are others; fit it with "
+            f"selection_rate={min(fitted * places / expected, 1.0):.9g}, and again until the odds sum to {places:,}"
         )
     msg = (
         f"places={places} is not what the odds of these {people:,} people sum to, which is {expected:.6g}. "
