@@ -157,7 +157,7 @@ def _check_number(odds: Floats, places: int, fitted: float | None) -> None:
         hint = f"fit the policy with selection_rate={places / people:.6g} for {places:,} of {people:,} people"
     else:
         hint = (
-            f"the policy's selection_rate={fitted:.6g} is about the people of its fit, and these are others; fit it with "
+            f"the policy's selection_rate={fitted:.6g} is about the people of its fit, and these are others; fit with "
             f"selection_rate={min(fitted * places / expected, 1.0):.9g}, and again until the odds sum to {places:,}"
         )
     msg = (
