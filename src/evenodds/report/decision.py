@@ -233,6 +233,7 @@ def reviews(subject: Subject) -> list[Block]:
     columns = (Column("group"), *(Column(who, "percent") for who in ("everybody", "negatives", "positives")))
     rows: tuple[tuple[Cell, ...], ...] = tuple((group, *of.values()) for group, of in shares.items())
     fitted = tuple((group, share) for group, share in certificate.reviewed.by_group.items())
+    at_the_fit = Table("Shares reviewed at the fit", (Column("group"), Column("reviewed", "percent")), fitted)
     others = [(review.tpr + tpr, review.fpr + fpr) for tpr, fpr in _OTHERS]
     what_if = tuple(
         (f"{tpr:.3g}", f"{fpr:.3g}", certificate.if_reviewers(tpr=tpr, fpr=fpr))
@@ -241,7 +242,7 @@ def reviews(subject: Subject) -> list[Block]:
     return [
         *map(Text, str(review).splitlines()),
         Table("Shares reviewed, with intervals", columns, rows, f"Measured on {subject.whose}."),
-        Table("Shares reviewed at the fit", (Column("group"), Column("reviewed", "percent")), fitted),
+        *(() if subject.is_of_the_fit else (at_the_fit,)),
         Table(
             "What if reviewers are not as assumed",
             (Column("yes to positives"), Column("yes to negatives"), Column("the groups then differ by", "rate")),
