@@ -65,3 +65,13 @@ def test_a_joint_distribution_comes_back_locked_and_the_same(kind, way):
     assert (back.fingerprint, [member.class_conditional.tolist() for member in back.members]) == known
     if kind.startswith("large"):
         assert all(member.is_large for member in back.members)
+
+
+@pytest.mark.parametrize("options", [{}, {"review": eo.Review(capacity=0.05, tpr=0.8, fpr=0.2)}])
+def test_a_policy_that_was_used_is_pickled(options):
+    joint = eo.datasets.compas()
+    policy = eo.fit(joint, **options)
+    eo.metrics(policy, joint)
+    policy.odds([1, 2], policy.groups[0], outcome="review")
+    assert str(policy) == str(pickle.loads(pickle.dumps(policy)))  # noqa: S301 our own
+    assert pickle.loads(pickle.dumps(policy)) == policy  # noqa: S301 as above

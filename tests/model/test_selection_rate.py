@@ -96,6 +96,10 @@ def test_it_is_saved_and_an_update_keeps_it(tmp_path):
     [
         ({"selection_rate": 0}, "selection_rate=0 is not allowed. Allowed: a number above 0, up to 1"),
         ({"selection_rate": 1.2}, "selection_rate=1.2 is not allowed"),
+        (
+            {"selection_rate": 0.2, "objective": "selection_rate", "constraints": "demographic_parity"},
+            "objective='selection_rate' is what selection_rate=0.2 says already",
+        ),
         ({"selection_rate": 0.2, "target": (0.1, 0.5)}, "selection_rate= and target= both name the point"),
     ],
 )

@@ -150,6 +150,9 @@ def check_objective(objective: object, constraint: Constraint) -> None:
     if isinstance(objective, Cost):
         return
     name = one_of("objective", objective, OBJECTIVES)
+    if name == "selection_rate" and constraint.selection_rate is not None:
+        msg = f"objective='selection_rate' is what selection_rate={constraint.selection_rate:g} says already."
+        raise OptionError(msg)
     if name == "closest_to_perfect" and not constraint.one_point:
         msg = (
             "objective='closest_to_perfect' is defined for one common point: constraints='equalized_odds' and "

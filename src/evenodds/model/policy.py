@@ -28,6 +28,7 @@ from evenodds.model.roc import Point
 from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 from evenodds.showing import Shown
+from evenodds.values import Frozen
 
 __all__ = [
     "OUTCOMES",
@@ -119,9 +120,9 @@ class Policy(Shown):
         """What becomes of each group's people in the end: its curve, or with reviews both and the reviewers."""
         review = self.review
         if review is None:
-            return self.curves
+            return Frozen(dict(zip(self.groups, self.group_curves, strict=True)))
         pairs = zip(self.groups, self.group_curves, self.group_review_curves, strict=True)
-        return MappingProxyType({group: Reviewing(curve, upper, review) for group, curve, upper in pairs})
+        return Frozen({group: Reviewing(curve, upper, review) for group, curve, upper in pairs})
 
     def odds(
         self,
