@@ -129,3 +129,15 @@ def test_a_larger_tolerance_never_costs_anything(seed, first, second):
 def test_what_does_not_go_with_thresholds(options, told):
     with pytest.raises(eo.OptionError, match=told):
         eo.fit(eo.datasets.compas(), curve="threshold", **options)
+
+
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+def test_a_group_of_one_score_far_from_0_is_told_no():
+    score = [1e9] * 40 + [1e9 - 1, 1e9, 1e9 + 1, 1e9 + 2] * 10
+    label = [0, 0, 0, 1] * 10 + [0, 0, 1, 1] * 10
+    joint = eo.JointDistribution.from_arrays(score, ["a"] * 40 + ["b"] * 40, label)
+    policy = eo.fit(joint, curve="threshold", tolerance=1.0)
+    assert policy.odds([1e9], "a").tolist() == [0.0]
+    assert policy.certificate.objective == pytest.approx(
+        best_of_all_thresholds(joint, "equalized_odds", 1.0, "accuracy_score")
+    )

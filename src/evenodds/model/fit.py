@@ -324,7 +324,7 @@ def _certified(
             "bound_by": bound_by,
             "slope_bounds": tuple(slope_bounds),
         }
-        if bounds.can_be_tightened(gain_bound, slope_bounds):
+        if not request.family.is_hard and bounds.can_be_tightened(gain_bound, slope_bounds):  # thresholds are no slopes
             if solved.proven is None:
                 best, found["bound_by"] = bounds.tightest_gain(gain_bound)
                 found["objective_bound"] = goal.reported(best)

@@ -91,9 +91,16 @@ def _solved_by_thresholds(joint: JointDistribution, request: Request) -> Solved:
     if found.constant:
         curves = [Curve("fixed", -np.inf, np.inf, float(found.constant == "yes"))] * len(joint.members)
     else:
-        curves = [Curve.threshold(score) for score in found.scores]
+        every = zip(joint.members, found.scores, found.points, strict=True)
+        curves = [_hard(member, score, point) for member, score, point in every]
     own = tuple(curve.on(scale) for curve in curves)
     return Solved(request, joint, goal, np.inf, found.points, own, goal.gain(best.points), found.bound)
+
+
+def _hard(member: Group, score: float, point: Point) -> Curve:
+    """One threshold; a no for everybody where there is one score only, since no other tells how far above it is."""
+    nobody = member.score_count == 1 and point.fpr == point.tpr == 0
+    return Curve("fixed", -np.inf, np.inf, 0.0) if nobody else Curve.threshold(score)
 
 
 def _solved_with_few(joint: JointDistribution, request: Request, budget: RandomizedBudget) -> Solved:
