@@ -214,3 +214,18 @@ def test_one_answer_for_everybody_is_told():
     with pytest.warns(eo.EvenoddsWarning, match="nothing better was found than a no for everybody"):
         policy = eo.fit(joint, max_randomized=0.01)
     assert "Everybody gets a no, whatever their score." in policy.certificate.summary
+
+
+def test_less_of_a_budget_may_be_easier_to_find():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(12), 40)
+    label = (rng.random(group.size) < 0.45).astype(int)
+    score = rng.normal(0, 1, group.size) + label
+    joint = eo.JointDistribution.from_arrays(score, group.astype(str), label)
+    asked = {"constraints": "demographic_parity", "tolerance": 0.05, "selection_rate": 0.3}
+    before = -np.inf
+    for share in (0.0, 0.01, 0.05):
+        certificate = eo.fit(joint, **asked, max_randomized=share).certificate
+        assert certificate.selected == pytest.approx(0.3, abs=1e-9)
+        assert certificate.objective_bound >= max(before, certificate.objective) - 1e-9
+        before = max(before, certificate.objective)

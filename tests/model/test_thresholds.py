@@ -141,3 +141,15 @@ def test_a_group_of_one_score_far_from_0_is_told_no():
     assert policy.certificate.objective == pytest.approx(
         best_of_all_thresholds(joint, "equalized_odds", 1.0, "accuracy_score")
     )
+
+
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+def test_thresholds_that_hold_for_new_people_are_the_best_of_those_looked_at():
+    joint = eo.datasets.compas()
+    certificate = eo.fit(joint, curve="threshold", tolerance=0.2, confidence=0.95).certificate
+    assert certificate.population_bound() <= 0.2
+    for share in (0.85, 0.55, 0.25):
+        strict = eo.fit(joint, curve="threshold", tolerance=0.2 * share).certificate
+        if strict.population.is_within(0.2, 0.95, "asymptotic"):
+            assert certificate.objective >= strict.objective - 1e-12
+    assert f"no thresholds within the tolerance of {certificate.sample_tolerance:.4g} at the fit" in str(certificate)

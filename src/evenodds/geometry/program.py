@@ -12,6 +12,7 @@ from evenodds.geometry.pieces import Floats
 
 __all__ = ["Answer", "LinearProgram", "SolverError"]
 
+_INFEASIBLE = 2  # scipy's number for it
 _TROUBLE = (1, 4)  # scipy's numbers for a limit that was reached, and for numerical trouble
 _SECONDS, _EACH = 2.0, 1e-3  # what a program may take, in all and for each column: some circle for minutes
 _TOLERANCE = 1e-10  # the tightest that HiGHS takes, for violated rows and for reduced costs
@@ -23,6 +24,9 @@ _WAYS = ((True, _TOLERANCE), (False, _TOLERANCE), (True, 1e-7))
 
 class SolverError(EvenoddsError):
     """HiGHS gave no optimum; the message has its own words."""
+
+    is_infeasible = False
+    """Whether there is none, for sure; else it was not found."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,9 @@ class LinearProgram:
                 break
         if result.status != 0:
             msg = f"HiGHS found no optimum (status {result.status}): {result.message}"
-            raise SolverError(msg)
+            trouble = SolverError(msg)
+            trouble.is_infeasible = result.status == _INFEASIBLE
+            raise trouble
         rows_gain = result.ineqlin.marginals if rows["at_most"][0] is not None else np.zeros(0)
         by_column = np.asarray(result.lower.marginals) + np.asarray(result.upper.marginals)
         return Answer(np.asarray(result.x), -float(result.fun), by_column, np.asarray(rows_gain))

@@ -8,6 +8,7 @@ from evenodds.model.roc import Point
 
 __all__ = ["SEARCH", "Before", "Change", "OneThreshold"]
 
+_ROUNDING = 1e-9  # of rates
 SEARCH = "branch and bound"
 """By what bounds are proven of those who are not all rising curves."""
 
@@ -33,7 +34,7 @@ class Change:
     @property
     def is_warranted(self) -> bool:
         """Whether the policy in use broke its promise by more than chance explains."""
-        return self.before > self.tolerance + self.by_chance
+        return self.before > self.tolerance + self.by_chance + _ROUNDING
 
     def __str__(self) -> str:
         reason = (

@@ -171,7 +171,7 @@ def finished(
 ) -> Policy:
     """The policy of curves that were found, with its certificate, and with warnings where it is in doubt."""
     _warn_of_weak_groups(joint)
-    few = solved.request.family.is_hard or solved.request.randomized is not None
+    few = (solved.request.family.is_hard and request.assurance is None) or solved.request.randomized is not None
     if few and all(curve.lipschitz == 0 for curve in solved.curves):
         warnings.warn(_about_constants(solved), EvenoddsWarning, stacklevel=4)
     certificate = _certified(joint, solved, request, scored, change, before)
@@ -196,7 +196,8 @@ def _solve(joint: JointDistribution, request: Request) -> Solved:
 def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -> Solved:
     """The largest tolerance found at the fit that lets the one asked for hold in the population.
 
-    The chance of that need not fall with the tolerance at the fit, so a ladder is looked at first.
+    The chance of that need not fall with the tolerance at the fit, so a ladder is looked at first. Of thresholds all of
+    it is, and the best taken: a yes for everybody holds for sure, and is seldom the best.
     """
     tolerance = request.constraint.tolerance
 
@@ -208,6 +209,9 @@ def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -
     def holds(population: Population) -> bool:
         return population.is_within(tolerance, assurance.confidence, assurance.guarantee)
 
+    if request.family.is_hard:
+        every = [solved for solved, population in map(tried, _SHARES) if holds(population)]
+        return max(every, key=lambda solved: solved.goal.gain(solved.points))
     above = share = 1.0
     for share in _SHARES:
         found, population = tried(share)

@@ -33,8 +33,10 @@ from evenodds.model.thresholds import best_thresholds
 __all__ = ["Band", "Lottery", "RandomizedBudget", "best_with_few", "least_band", "least_randomized"]
 
 _NODES, _PROGRAMS = 6000, 500  # that are looked at; where each takes a linear program
+_COLUMNS = 6000  # of such programs together, one for each group
 _WORK, _LEAST = 200_000_000, 500  # vertices in all nodes together, and nodes however many vertices there are
-_FIRST = 200  # nodes until some points are given up to be found
+_FIRST, _FIRST_PROGRAMS = 200, 50  # the same until some points are given up to be found
+_SMALLER = (0.0, 0.25, 0.5)  # of a budget: where a search ends early less may be easier to find
 _SAME = 1e-12  # rates and shares that differ by no more are equal
 _TIE = 1e-12  # a gain that is more by no more is not
 _PASSES = 3  # of narrowing, one after the other
@@ -158,6 +160,9 @@ class _Search:
         self._everybody = np.inf if budget.max_randomized is None else budget.max_randomized
         by_group = np.inf if budget.max_randomized_by_group is None else budget.max_randomized_by_group
         self._own = [by_group * side.total for side in self._sides]
+        self._is_unsure = False  # whether a program had trouble, so that nothing is proven
+        self.bound = np.inf
+        """What nobody gains more than within the budget, once it was searched."""
         self._by_fpr, self._by_tpr = map(float, objective.by_rate.sum(axis=0))
         self._negatives, self._positives = map(float, objective.shares.sum(axis=0))
 
@@ -167,8 +172,11 @@ class _Search:
         waiting: list[tuple[float, int, _Node, list[Band]]] = []
         order = count()
         vertices = sum(side.size for side in self._sides)
-        looks = max(min(_NODES, _WORK // vertices), _LEAST) if self._constraint.one_point else _PROGRAMS
-        looks = min(looks, _FIRST) if first else looks
+        if self._constraint.one_point:
+            looks = min(max(min(_NODES, _WORK // vertices), _LEAST), _FIRST if first else _NODES)
+        else:
+            most = max(min(_PROGRAMS, _COLUMNS // len(self._sides)), _FIRST_PROGRAMS)
+            looks = min(most, _FIRST_PROGRAMS) if first else most
         fresh: Iterator[_Node] = iter([tuple(_Interval(0, s.size - 1, 0, s.size - 1) for s in self._sides)])
         while True:
             for node in fresh:
@@ -189,11 +197,11 @@ class _Search:
                 break
             _, _, node, bands = heapq.heappop(waiting)
             fresh = self._split(node, bands)
+        self.bound = np.inf if self._is_unsure else max(known, -waiting[0][0]) if waiting else known
         if found is None:
             return None
         points, least = found
-        bound = max(known, -waiting[0][0]) if waiting else known
-        return Lottery(points, least, self._widened(least), known, bound)
+        return Lottery(points, least, self._widened(least), known, self.bound)
 
     def _thresholds(self) -> tuple[float, tuple[tuple[Point, ...], tuple[Band, ...]] | None]:
         """The best that leaves nobody to chance, to begin with."""
@@ -276,7 +284,8 @@ class _Search:
             return None if point is None else [Point(*point)] * len(hulls)
         try:
             return best_mixed(self._joint, [hull.corners for hull in hulls], self._objective, self._constraint)
-        except SolverError:
+        except SolverError as trouble:
+            self._is_unsure = self._is_unsure or not trouble.is_infeasible
             return None
 
     def _split(self, node: _Node, bands: Sequence[Band]) -> Iterator[_Node]:
@@ -330,7 +339,19 @@ def best_with_few(
     A yes for everybody and a no for everybody leave nobody to chance, so that there always are some unless a share of
     yeses is asked for.
     """
-    return _Search(joint, objective, constraint, budget).best()
+    search = _Search(joint, objective, constraint, budget)
+    best = search.best()
+    if constraint.selection_rate is None or (best and best.bound <= best.gain + _TIE) or search.bound == -np.inf:
+        return best
+    # What is found with less of the budget is within it.
+    smaller = [_Search(joint, objective, constraint, _part_of(budget, part)).best(first=True) for part in _SMALLER]
+    found = [one for one in (best, *smaller) if one is not None]
+    most = max(found, key=lambda one: one.gain, default=None)
+    return None if most is None else replace(most, bound=max(search.bound, most.gain))
+
+
+def _part_of(budget: RandomizedBudget, part: float) -> RandomizedBudget:
+    return RandomizedBudget(*(None if share is None else part * share for share in vars(budget).values()))
 
 
 def least_randomized(

@@ -113,7 +113,8 @@ def _solved_with_few(joint: JointDistribution, request: Request, budget: Randomi
         raise UnreachableError(_too_many_randomized(joint, goal, request, budget))
     every = zip(joint.members, found.points, found.bands, found.room, strict=True)
     own = tuple(gentlest_in(*one).on(scale) for one in every)
-    return Solved(request, joint, goal, np.inf, found.points, own, goal.gain(best.points), found.bound)
+    most = goal.gain(best.points)
+    return Solved(request, joint, goal, np.inf, found.points, own, most, min(found.bound, max(most, found.gain)))
 
 
 def _too_many_randomized(joint: JointDistribution, goal: Objective, request: Request, budget: RandomizedBudget) -> str:

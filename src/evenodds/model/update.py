@@ -115,7 +115,7 @@ def _check_people(policy: Policy, joint: JointDistribution) -> None:
     if missing:
         msg = f"Of the policy's groups these are not among the people: {', '.join(map(repr, missing))}."
         raise UnknownGroupError(msg)
-    if any(np.isinf(curve.lipschitz) for curve in policy.group_curves):
+    if policy.certificate.curve == "threshold" or any(np.isinf(curve.lipschitz) for curve in policy.group_curves):
         msg = "The policy's odds jump, and odds near a jump jump too. Hint: fit anew, or another curve from the start."
         raise OptionError(msg)
     if policy.certificate.few:

@@ -142,7 +142,8 @@ def text_of(proof: Certificate) -> str:
 def _rivals(proof: Certificate) -> str:
     """Those that the policy is proven best among."""
     if proof.curve == "threshold":
-        return "thresholds within the tolerance"
+        strict = f" of {proof.sample_tolerance:.4g} at the fit" if proof.sample_tolerance is not None else ""
+        return f"thresholds within the tolerance{strict}"
     return _curves(proof) + (f" that leave {proof.few}" if proof.few else "")
 
 
@@ -160,7 +161,10 @@ def already_within(proof: Certificate) -> str:
         return ""
     sure = f" with confidence {proof.confidence:g}" if proof.confidence is not None else ""
     better = proof.worse(one.objective, proof.objective)
-    gains = f"gains {better:.2g} on it" if better > 0 else "gains nothing on it but gentler odds"
+    lost = proof.worse(proof.objective, one.objective)
+    gentler = " but gentler odds" if np.isfinite(max(proof.slopes)) else ""
+    gains = f"gains {better:.2g} on it" if better > 0 else f"gains nothing on it{gentler}"
+    gains = f"loses {lost:.2g} against it" if lost > _SEEN and not gentler else gains
     return (
         f"Already within the tolerance{sure}: one threshold for everybody, at {one.score:.6g}, with "
         f"{proof.objective_name} {one.objective:.6f}, where the groups differ by {one.difference:.4g}. This policy, "
@@ -204,6 +208,7 @@ def _given_up(proof: Certificate) -> list[str]:
         return []
     fair = proof.worse(before.objective, proof.unlimited) - proof.worse(proof.unlimited, before.objective)
     for_what = "less chance" if proof.few or proof.curve == "threshold" else "gentler odds"
+    for_what = "the point that was named" if proof.target_given else for_what
     by = "gained by" if fair > 0 else "given up for"
     reviews = "reviews and " if proof.reviewed else ""
     within = f" to within {proof.tolerance:g}" if proof.tolerance else ""
@@ -213,6 +218,9 @@ def _given_up(proof: Certificate) -> list[str]:
     name, score = proof.objective_name, before.score
     same = " for about as many yeses" if proof.selection_rate is not None else ""
     was = "the policy in use" if score is None else f"one threshold for everybody, at {score:.6g}{same}"
+    for answer, rate in (("a no", 0.0), ("a yes", 1.0)):
+        if score is not None and all(point.fpr == point.tpr == rate for point in before.points):
+            was = f"{answer} for everybody"
     return [
         f"Before: {was}, with {name} {before.objective:.4f}.",
         f"After: {proof.objective:.4f}{_if_so(proof)}; {', '.join(prices)}.",
@@ -233,7 +241,7 @@ def _who_sets_the_point(proof: Certificate) -> list[str]:
     told = ", ".join(f"{group!r} ({n:,.6g} negatives, {p:,.6g} positives)" for group, (n, p, *_) in binding[:_NAMED])
     more = f" and {len(binding) - _NAMED} more" if len(binding) > _NAMED else ""
     sets, them = ("sets", "it") if len(binding) == 1 else ("set", "them")
-    return [f"{told}{more} {sets} the point for everybody: no rising curve within the budget takes {them} further."]
+    return [f"{told}{more} {sets} the point for everybody: no such curve found within the budget takes {them} further."]
 
 
 def _if_so(proof: Certificate) -> str:
