@@ -52,6 +52,15 @@ def test_what_the_command_decides_the_command_verifies(run, tmp_path, decided):
     assert "Every draw is wrong. Hint: is it the key of these decisions, and the round?" in text
 
 
+def test_truth_values_as_programs_write_them(decided, tmp_path):
+    words = {"0": "False", "1": "true"}
+    lines = [decided[0], *(line[:-1] + words[line[-1]] for line in decided[1:])]
+    for expected in (0, 1):
+        (tmp_path / "truth.csv").write_text("\n".join(lines))
+        assert CliRunner().invoke(commands, ["verify", "truth.csv", *WORDS]).exit_code == expected
+        lines[7] = lines[7].rsplit(",", 1)[0] + "," + {"F": "true", "t": "False"}[lines[7].rsplit(",", 1)[1][0]]
+
+
 def test_reviews(run, past, tmp_path):
     joint = eo.JointDistribution.from_frame(past, score="points", group="race", label="repaid")
     made = eo.fit(joint, review=eo.Review(capacity=0.1, tpr=0.9, fpr=0.2))

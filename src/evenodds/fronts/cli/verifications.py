@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenodds.decisions.verification import Verification
 from evenodds.decisions.verify import Published, Verifier
@@ -83,6 +84,16 @@ def _typed(table: pa.Table, columns: Published, source: Source, rows: int, *, wo
             made[name] = texts(table, name)
         elif name == columns.id:
             made[name] = table[name]
+        elif name == columns.decision and _are_truth_values(table[name]):
+            made[name] = pc.equal(pc.utf8_lower(texts(table, name)), "true")
         else:
             made[name] = numbers(table, name, where=source.name, first_row=rows + 1)
     return pa.table(made)
+
+
+def _are_truth_values(values: pa.ChunkedArray) -> bool:
+    """Whether a column of text is how some programs write truth values."""
+    if not pa.types.is_string(values.type):
+        return False
+    words = {word.strip().lower() for word in pc.unique(values).to_pylist() if word is not None}
+    return bool(words) and words <= {"true", "false"}
