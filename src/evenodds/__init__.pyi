@@ -2,7 +2,10 @@ from . import datasets as datasets
 from . import studies as studies
 from .decisions.apply import apply as apply
 from .decisions.decide import decide as decide
+from .decisions.dice import Dice as Dice
 from .decisions.draw import draw as draw
+from .decisions.verification import Verification as Verification
+from .decisions.verify import verify as verify
 from .errors import DataError as DataError
 from .errors import EvenoddsError as EvenoddsError
 from .errors import EvenoddsWarning as EvenoddsWarning

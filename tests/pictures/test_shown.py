@@ -6,6 +6,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evenodds as eo
@@ -16,6 +17,8 @@ from engines import needed
 def results():
     joint = eo.datasets.credit_risk()
     policy = eo.fit(joint)
+    people = pd.DataFrame({"who": range(40), "points": 30, "race": "white"})
+    words = {"score": "points", "group": "race", "id": "who", "key": "00" * 32}
     return {
         "policy": policy,
         "certificate": policy.certificate,
@@ -24,10 +27,11 @@ def results():
         "comparison": eo.compare(joint, curves=["fixed", "linear"]),
         "stability": eo.stability(joint, draws=4),
         "metrics": eo.metrics(policy, joint),
+        "verification": eo.verify(policy, eo.decide(policy, people, **words), **words),
     }
 
 
-NAMES = ["policy", "certificate", "audit", "frontier", "comparison", "stability", "metrics"]
+NAMES = ["policy", "certificate", "audit", "frontier", "comparison", "stability", "metrics", "verification"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.decisions.verification import Verification
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.compare import Comparison
 from evenodds.evaluation.frontier import Frontier
@@ -77,6 +78,15 @@ def _(result: Stability) -> Figure:
     rows = [(group, e.value, e.low, e.high) for group, e in spread if np.isfinite(e.high)]
     title = f"Largest slopes: the middle {result.confidence:g} of {result.draws} fits"
     return _intervals(title, "largest slope", rows, result.policy.groups)
+
+
+@figure_of.register
+def _(result: Verification) -> Figure:
+    named = [(one.group if one.outcome == "yes" else f"{one.group}: {one.outcome}", one) for one in result.dice]
+    rows = [(name, one.rate, one.low, one.high) for name, one in named]
+    groups = tuple(dict.fromkeys(one.group for one in result.dice))
+    title = "How often the answer was yes, from where to where chance takes that"
+    return _intervals(title, "rate", rows, groups, [one.group for one in result.dice])
 
 
 def _intervals(

@@ -19,6 +19,8 @@ _HINTS = {
     "round=": "--round ",
     ", or True for as many": ", or --places for as many",
     "places=": "--places-count ",
+    "digits=": "--digits ",
+    "confidence=": "--confidence ",
     "selection_rate=": "--selection-rate ",
     "id None cannot": "an id cannot",
     "unicodedata.normalize('NFC', id.strip()) repairs it": "repair it in the file",

@@ -15,7 +15,7 @@ from evenodds.errors import EvenoddsError
 
 __all__ = ["Commands", "run"]
 
-_BAD_INPUT = 2  # 1 says that an audit failed, and nothing else does
+_BAD_INPUT = 2  # 1 says that an audit or a verification failed, and nothing else does
 _INTERRUPTED = 128 + 2  # what a shell says of a program that Ctrl-C ended
 _CLOSED = 128 + 13  # and of one whose output nobody reads any more
 

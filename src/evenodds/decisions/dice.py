@@ -1,0 +1,81 @@
+"""Dice: whether as many people got a yes as their odds say, group by group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.evaluation.intervals import critical_value
+from evenodds.geometry.pieces import Floats
+from evenodds.model.keys import Codes
+
+__all__ = ["Dice", "Tally"]
+
+_ROUNDING = 1e-9  # of a mean of odds: sums are taken one after another
+
+
+@dataclass(frozen=True)
+class Dice:
+    """How often a group got an answer, beside how often its odds say."""
+
+    group: str
+    outcome: str
+    """ "yes", or "review"."""
+    people: int
+    rate: float
+    """How often the answer was published."""
+    mean_odds: float
+    """The mean of the odds that the policy gives."""
+    low: float
+    high: float
+    """From where to where chance takes the rate, for all groups at once with the confidence that was asked for."""
+    z: float
+    """How many standard deviations the rate is off; NaN with places, where it is hardly left to chance."""
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the rate is farther off than chance explains."""
+        return not self.low <= self.rate <= self.high
+
+
+class Tally:
+    """Sums over people, some at a time, that dice are judged by."""
+
+    def __init__(self, groups: Sequence[str]) -> None:
+        self._groups = tuple(groups)
+        self._sums = np.zeros((4, len(self._groups)))
+
+    def add(self, odds: Floats, answered: NDArray[np.bool_], codes: Codes) -> None:
+        """People with their odds of an answer, whether they got it, and their group's place."""
+        for i, values in enumerate((None, answered, odds, odds * (1 - odds))):
+            self._sums[i] += np.bincount(codes, values, len(self._groups))
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are people of."""
+        return int(np.count_nonzero(self._sums[0]))
+
+    def dice(self, outcome: str, *, confidence: float, tests: int, places: bool) -> list[Dice]:
+        """What came of it, for each group that has people.
+
+        A draw for each person makes the number of yeses a sum of independent ones, whose variance is the sum of odds
+        (1 - odds); it is taken to be normal, with half a yes more to each side since it is whole. With so many tests
+        each may err that much more seldom. Places leave the number within one of the sum of the odds.
+        """
+        critical = critical_value(1 - (1 - confidence) / max(tests, 1))
+        found = []
+        for group, people, yes, expected, variance in zip(self._groups, *self._sums.tolist(), strict=True):
+            if not people:
+                continue
+            spread = math.sqrt(variance)
+            within = 1.0 if places else critical * spread + 0.5 * (variance > 0)
+            within += _ROUNDING * people
+            off = yes - expected if abs(yes - expected) > _ROUNDING * people else 0.0
+            z = math.nan if places else off / spread if spread > 0 else math.copysign(math.inf, off) if off else 0.0
+            ends = (max((expected - within) / people, 0.0), min((expected + within) / people, 1.0))
+            found.append(Dice(group, outcome, int(people), yes / people, expected / people, *ends, z))
+        return found

@@ -1,0 +1,468 @@
+"""Published decisions checked one by one: odds, draws and decisions are computed again, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.decisions.dice import Tally
+from evenodds.decisions.doubles import Doubles
+from evenodds.decisions.draw import draw
+from evenodds.decisions.places import handed_out, places_asked_for
+from evenodds.decisions.verification import Difference, Verification, WrongRow
+from evenodds.errors import DataError, OptionError, UnknownGroupError
+from evenodds.evaluation.intervals import confidence_of
+from evenodds.frames import Frame, array_of, factorize, is_lazy, is_missing, opened
+from evenodds.geometry.pieces import Floats
+from evenodds.model.cells import check_group_kinds, check_numeric, names_of
+from evenodds.model.columns import floats_of
+from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of
+from evenodds.model.policy import Policy, check_policy
+from evenodds.model.scale import Scale
+from evenodds.values import whole_number_of
+
+__all__ = ["Published", "Verifier", "verify"]
+
+_WORDS = ("no", "review", "yes")  # decisions of a policy with reviews, by number
+_LOOKED_AT = 1000  # rows of groups that are not known, to name these
+_KEPT = 20  # ids that come again, by name
+
+
+def verify(
+    policy: Policy,
+    frame: Any,
+    *,
+    score: str,
+    group: str | Sequence[str],
+    id: str,  # noqa: A002 the word for it
+    key: str,
+    round: str = "",  # noqa: A002 the word for a repeated lottery
+    odds: str = "odds",
+    draw: str = "draw",
+    decision: str = "decision",
+    places: int | bool | None = None,
+    digits: int | None = None,
+    confidence: float = 0.95,
+) -> Verification:
+    """Check published decisions one by one, once the key is revealed.
+
+    Odds, draw and decision of every row are computed again from its score, group and id, and compared with what is
+    published. What cannot be seen in a file is who is missing from it: without places nobody's decision depends on who
+    else is there.
+
+    Parameters
+    ----------
+    policy : Policy
+    frame : pandas, polars or pyarrow table
+        The decisions, as `decide` gives them.
+    score, group, id, key, round
+        As for `decide`.
+    odds, draw, decision : str
+        Columns with what is published. Where there are reviews the odds of a review stand in that of the odds with
+        "_review" after its name, and decisions are "yes", "review" and "no", else 1 and 0 (or True and False). With
+        places there is no draw.
+    places : True or int, optional
+        The decisions are places that were handed out, as for `decide`; the frame must hold the whole cohort.
+    digits : int, optional
+        How many decimal places odds and draws were published with. Without it they must be right to the last bit, as
+        they are after `decide` in a CSV file of any library that does not round. Decisions are computed from exact odds
+        and draws in any case.
+    confidence : float
+        How sure to be before dice are called into question, for all groups together.
+
+    Returns
+    -------
+    A `Verification`: `.passed`, how many odds, draws and decisions are wrong, the first wrong row, rows that cannot be
+    judged, ids that come twice, and `.dice`, the rates of a yes beside the mean odds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import evenodds as eo
+    >>> policy = eo.fit(eo.datasets.credit_risk())
+    >>> people = pd.DataFrame({"who": ["a", "b", "c"], "points": [25, 49.5, 20], "race": ["white", "white", "black"]})
+    >>> words = {"score": "points", "group": "race", "id": "who", "key": "00" * 32}
+    >>> decided = eo.decide(policy, people, **words)
+    >>> eo.verify(policy, decided, **words)
+    Verification(passed, 3 rows)
+    >>> decided.loc[1, "decision"] = 0
+    >>> print(eo.verify(policy, decided, **words))
+    Failed: 1 of 3 rows are wrong: odds of 0, draws of 0, decisions of 1.
+    The first is row 1 (id 'b'): decision 0 is published, and 1 is right.
+    Were the dice honest? As far as rates tell: no group's rate is farther from its mean odds than chance explains ...
+      group  people  rate  mean_odds  low  high        z  outside
+      black       1     1     0.4689    0     1    1.064       no
+      white       2   0.5     0.6465    0     1  -0.5426       no
+    """
+    columns = Published(score, names_of(group), id, odds, draw, decision)
+    verifier = Verifier(policy, columns, key=key, round=round, places=places, digits=digits, confidence=confidence)
+    verifier.add(frame)
+    return verifier.result()
+
+
+@dataclass(frozen=True)
+class Published:
+    """The names of the columns of published decisions."""
+
+    score: str
+    group: tuple[str, ...]
+    id: str
+    odds: str = "odds"
+    draw: str = "draw"
+    decision: str = "decision"
+
+    def needed(self, *, review: bool, places: bool) -> list[str]:
+        """All of them that must be there."""
+        drawn = [] if places else [self.draw]
+        return [self.score, *self.group, self.id, *self.values(review=review), *drawn, self.decision]
+
+    def values(self, *, review: bool) -> list[str]:
+        """The columns of odds."""
+        return [self.odds, *([f"{self.odds}_review"] if review else [])]
+
+
+class Verifier:
+    """A verification to which rows are shown some at a time; with places, all at once."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        columns: Published,
+        *,
+        key: str,
+        round: str,  # noqa: A002 the word for a repeated lottery
+        places: int | bool | None = None,
+        digits: int | None = None,
+        confidence: float = 0.95,
+        first: int = 0,
+    ) -> None:
+        check_policy(policy)
+        self._policy, self._columns = policy, columns
+        self._review = policy.review is not None
+        self._key, self._round = key, round
+        self._places = places_asked_for(places)
+        if self._places is not None and self._review:
+            msg = "places= hands out a yes or a no, and this policy also says review. Hint: leave places out."
+            raise OptionError(msg)
+        self._digits = None if digits is None else whole_number_of("digits", digits, least=1)
+        self._confidence = confidence_of(confidence)
+        draw([], key=key, round=round)  # refused before anything is read
+        self._first_row = self._rows = first
+        self._doubles = Doubles()
+        self._tallies = {outcome: Tally(policy.groups) for outcome in ("yes", *(["review"] if self._review else []))}
+        self._counts = dict.fromkeys(("rows", "odds", "draw", "decision", "doubled", "unjudged", "unknown"), 0)
+        self._first: WrongRow | None = None
+        self._first_unjudged = ""
+        self._first_unknown = 0
+        self._unknown: dict[str, None] = {}
+        self._doubled_ids: dict[str, None] = {}
+        self._error = 0.0
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that must be there."""
+        return self._columns.needed(review=self._review, places=self._places is not None)
+
+    def add(self, frame: Any) -> None:
+        """Look at some rows, or with places at all of them."""
+        table = self._opened(frame)
+        native = table.to_native()
+        named = self._columns
+        scores = floats_of(f"score column {named.score!r}", array_of(native[named.score]))
+        groups = [native[name] for name in named.group]
+        codes = get_indexer(groups, self._policy.groups)
+        ids = _ids(table[named.id])
+        draws = self._draws(ids)
+        texts = [str(one) for one in ids]
+        again, first_of = self._again(texts, draws)
+        right = self._right(scores, codes)
+        if self._places is not None:
+            upward = Scale(self._policy.orientation).upward(scores)
+            right["decision"] = self._placed(right["odds"], ids, groups, upward, draws, again, first_of)
+        else:
+            right["decision"] = _decided(right, draws)
+            right["draw"] = draws
+        published, shown = self._published(table)
+        unknown = codes == UNKNOWN
+        self._note_unknown(unknown, groups)
+        wrong = {name: self._differs(name, published[name], right[name]) & ~unknown for name in published}
+        self._count(wrong)
+        self._note_first(wrong, published, right, shown, texts)
+        self._note_unjudged(np.isnan(right["decision"]) & ~unknown, scores, codes, ids)
+        self._tally(right, published["decision"], codes)
+        self._rows += len(ids)
+
+    def result(self) -> Verification:
+        """What came of it; an error where that cannot be said."""
+        counts, rows = self._counts, self._rows - self._first_row
+        if not rows:
+            msg = "There are no rows to verify. Hint: decisions are rows with odds, draw and decision."
+            raise DataError(msg)
+        if counts["unknown"]:
+            others = rows - counts["unknown"]
+            also = f" Of the other {others:,} rows {counts['rows']:,} are wrong." if others else ""
+            of = "1 row is" if counts["unknown"] == 1 else f"{counts['unknown']:,} rows are"
+            msg = (
+                f"{of} of a group that the policy does not know (the first is row {self._first_unknown}). "
+                f"{self._policy.unknown(list(self._unknown))}{also} Hint: is it the policy of these decisions, and are "
+                "these the columns of its groups?"
+            )
+            raise UnknownGroupError(msg)
+        if counts["unjudged"] == rows:
+            msg = f"None of the {rows:,} rows can be judged; the first is {self._first_unjudged}."
+            raise DataError(msg)
+        tests = sum(tally.groups for tally in self._tallies.values())
+        settings: dict[str, Any] = {"confidence": self._confidence, "tests": tests, "places": self._places is not None}
+        return Verification(
+            rows=rows,
+            wrong=counts["rows"],
+            wrong_odds=counts["odds"],
+            wrong_draws=counts["draw"],
+            wrong_decisions=counts["decision"],
+            first=self._first,
+            unjudged=counts["unjudged"],
+            first_unjudged=self._first_unjudged,
+            doubled=counts["doubled"],
+            doubled_ids=tuple(self._doubled_ids),
+            dice=tuple(d for outcome, tally in self._tallies.items() for d in tally.dice(outcome, **settings)),
+            confidence=self._confidence,
+            places=self._places is not None,
+            digits=self._digits,
+            largest_error=self._error,
+        )
+
+    # -- what is right ---------------------------------------------------------------------------------------------
+
+    def _draws(self, ids: Sequence[object]) -> Floats:
+        """The draw of each id, NaN for one that cannot be drawn for."""
+        try:
+            return draw(ids, key=self._key, round=self._round)
+        except DataError:
+            return np.array([self._draw_or_nan(one) for one in ids])
+
+    def _draw_or_nan(self, one: object) -> float:
+        try:
+            return float(draw([one], key=self._key, round=self._round)[0])
+        except DataError:
+            return np.nan
+
+    def _again(self, texts: Sequence[str], draws: Floats) -> tuple[list[int], dict[str, int]]:
+        """The rows whose id was there before, counted and named; and where each of their ids comes first."""
+        usable = np.flatnonzero(~np.isnan(draws)).tolist()
+        places = self._doubles.again([texts[i] for i in usable], draws[usable]).tolist()
+        again = [usable[place] for place in places]
+        self._counts["doubled"] += len(again)
+        wanted = {texts[i] for i in again}
+        for i in again:
+            if len(self._doubled_ids) < _KEPT:
+                self._doubled_ids.setdefault(texts[i])
+        first_of: dict[str, int] = {}
+        for i in usable if wanted else ():
+            if texts[i] in wanted:
+                first_of.setdefault(texts[i], i)
+        return again, first_of
+
+    def _right(self, scores: NDArray[Any], codes: Codes) -> dict[str, Floats]:
+        odds = {"odds": self._policy.odds_or_nan(scores, codes)}
+        if self._review:
+            odds["odds_review"] = self._policy.odds_or_nan(scores, codes, outcome="review")
+        return odds
+
+    def _placed(
+        self,
+        odds: Floats,
+        ids: Sequence[object],
+        groups: Sequence[Any],
+        upward: NDArray[Any],
+        draws: Floats,
+        again: Sequence[int],
+        first_of: dict[str, int],
+    ) -> Floats:
+        """Who has a place: a cohort of those who can be decided for, each once; who comes again has what they had."""
+        cohort = ~np.isnan(odds) & ~np.isnan(draws)
+        cohort[again] = False
+        rows = np.flatnonzero(cohort)
+        order = get_indexer(groups, sorted(self._policy.groups))
+        right = np.full(odds.size, np.nan)
+        if rows.size:
+            right[rows] = handed_out(
+                odds[rows],
+                [ids[i] for i in rows.tolist()],
+                order[rows],
+                upward[rows],
+                places=self._places if self._places is not None else True,
+                key=self._key,
+                round=self._round,
+                fitted=self._policy.certificate.selection_rate,
+            )
+        for row in again:
+            if not np.isnan(odds[row]):
+                right[row] = right[first_of[str(ids[row])]]
+        return right
+
+    # -- what is published -----------------------------------------------------------------------------------------
+
+    def _opened(self, frame: Any) -> Frame:
+        table = opened(frame, self.needed)
+        if is_lazy(table):
+            msg = f"verify takes frames in memory, got {type(frame).__name__}. Hint: collect it."
+            raise DataError(msg)
+        check_group_kinds(table, self._columns.group)
+        for role, name in (("score", self._columns.score), *(("odds", name) for name in self._odds)):
+            check_numeric(table, role, name)
+        if self._places is None:
+            check_numeric(table, "draw", self._columns.draw)
+        return table
+
+    @property
+    def _odds(self) -> list[str]:
+        return self._columns.values(review=self._review)
+
+    def _published(self, table: Any) -> tuple[dict[str, Floats], Any]:
+        """Odds, draws and decisions as numbers, NaN where there is nothing; and decisions as they stand."""
+        native = table.to_native()
+        named = dict(zip(("odds", "odds_review"), self._odds, strict=False))
+        if self._places is None:
+            named["draw"] = self._columns.draw
+        numbers = {
+            what: floats_of(f"{what} column {name!r}", array_of(native[name])).astype(np.float64)
+            for what, name in named.items()
+        }
+        column = table[self._columns.decision]
+        if self._review:
+            codes, values = factorize(column)
+            places = [_WORDS.index(value) if value in _WORDS else len(_WORDS) for value in values]
+            numbers["decision"] = np.array([*places, np.nan])[codes]
+            return numbers, column
+        try:
+            numbers["decision"] = floats_of(
+                f"decision column {self._columns.decision!r}", array_of(native[self._columns.decision])
+            ).astype(np.float64)
+        except DataError as error:
+            hint = "decisions are 0 and 1; words are those of a policy with reviews. Is it the policy of these?"
+            msg = f"{error} Hint: {hint}"
+            raise DataError(msg) from None
+        return numbers, column
+
+    # -- what is wrong ---------------------------------------------------------------------------------------------
+
+    def _differs(self, what: str, published: Floats, right: Floats) -> NDArray[np.bool_]:
+        """Where one is not the other; nothing is nothing."""
+        same = np.asarray((published == right) | (np.isnan(published) & np.isnan(right)))
+        if what == "decision":
+            return ~same
+        with np.errstate(invalid="ignore"):  # infinite odds
+            off = np.abs(published - right)
+        self._error = max(self._error, float(off[~np.isnan(off)].max(initial=0.0)))
+        if self._digits is not None:
+            same |= off <= 0.5 * 10.0**-self._digits + 2.0**-52
+        return ~same
+
+    def _count(self, wrong: dict[str, NDArray[np.bool_]]) -> None:
+        odds = wrong["odds"] | wrong.get("odds_review", False)
+        self._counts["odds"] += int(odds.sum())
+        for what in ("draw", "decision"):
+            self._counts[what] += int(wrong[what].sum()) if what in wrong else 0
+        self._counts["rows"] += int(np.logical_or.reduce(list(wrong.values())).sum())
+
+    def _note_first(
+        self,
+        wrong: dict[str, NDArray[np.bool_]],
+        published: dict[str, Floats],
+        right: dict[str, Floats],
+        decisions: Any,
+        texts: Sequence[str],
+    ) -> None:
+        rows = np.flatnonzero(np.logical_or.reduce(list(wrong.values())))
+        if self._first is not None or not rows.size:
+            return
+        row = int(rows[0])
+        names = {
+            "odds": self._columns.odds,
+            "odds_review": f"{self._columns.odds}_review",
+            "draw": self._columns.draw,
+            "decision": self._columns.decision,
+        }
+        differences = []
+        for what in (what for what in names if what in wrong and wrong[what][row]):
+            was, is_right = (_plain(values[what][row]) for values in (published, right))
+            if what == "decision":
+                was = _decision_as_it_stands(decisions[row], words=self._review)
+                is_right = None if is_right is None else _WORDS[int(is_right)] if self._review else int(is_right)
+            differences.append(Difference(names[what], was, is_right))
+        self._first = WrongRow(self._rows + row, texts[row], tuple(differences))
+
+    def _note_unknown(self, unknown: NDArray[np.bool_], groups: Sequence[Any]) -> None:
+        rows = np.flatnonzero(unknown)
+        if not rows.size:
+            return
+        if not self._counts["unknown"]:
+            self._first_unknown = self._rows + int(rows[0])
+        self._counts["unknown"] += rows.size
+        columns = [array_of(column) for column in groups]
+        for row in rows[:_LOOKED_AT]:
+            self._unknown.setdefault(key_of(tuple(column[row] for column in columns)))
+
+    def _note_unjudged(
+        self, unjudged: NDArray[np.bool_], scores: NDArray[Any], codes: Codes, ids: Sequence[object]
+    ) -> None:
+        rows = np.flatnonzero(unjudged)
+        if rows.size and not self._counts["unjudged"]:
+            row = int(rows[0])
+            if codes[row] == MISSING:
+                why = "it has no group"
+            elif not np.isfinite(scores[row]):
+                why = "its score is missing, NaN or infinite"
+            else:
+                why = "it has no id" if is_missing(ids[row]) or ids[row] == "" else "its id cannot be drawn for"
+            self._first_unjudged = f"row {self._rows + row} (id {str(ids[row])!r:.80}): {why}"
+        self._counts["unjudged"] += rows.size
+
+    def _tally(self, right: dict[str, Floats], decided: Floats, codes: Codes) -> None:
+        kept = ~np.isnan(right["decision"]) & ~np.isnan(decided)
+        last = len(_WORDS) - 1 if self._review else 1
+        for outcome, tally in self._tallies.items():
+            of, answer = (right["odds"], last) if outcome == "yes" else (right["odds_review"], 1)
+            tally.add(of[kept], decided[kept] == answer, codes[kept])
+
+
+def _decided(right: dict[str, Floats], draws: Floats) -> Floats:
+    """Decisions by number: 1 is a yes; with reviews 1 is a review and 2 a yes; NaN where there is no odds or draw."""
+    yes = (draws < right["odds"]).astype(np.float64)
+    if "odds_review" in right:
+        yes += draws < right["odds"] + right["odds_review"]
+    yes[np.isnan(draws) | np.isnan(right["odds"])] = np.nan
+    return yes
+
+
+def _plain(value: Any) -> Any:
+    return None if np.isnan(value) else float(value)
+
+
+def _decision_as_it_stands(value: Any, *, words: bool) -> Any:
+    """A published decision as it is told: words as they are, whole numbers without a point."""
+    if is_missing(value):
+        return None
+    if words or isinstance(value, (bool, np.bool_)):
+        return value if isinstance(value, str) else value.item() if hasattr(value, "item") else value
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
+def _ids(column: Any) -> list[object]:
+    """The ids of a column; None for one that is not UTF-8 text, which pyarrow finds out only now."""
+    try:
+        return list(column.to_list())
+    except UnicodeDecodeError:
+        return [_id_or_none(column, place) for place in range(len(column))]
+
+
+def _id_or_none(column: Any, place: int) -> object:
+    try:
+        return column[place]
+    except UnicodeDecodeError:
+        return None

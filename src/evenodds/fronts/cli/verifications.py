@@ -1,0 +1,99 @@
+"""What the verify command verifies: a file of decisions, some rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenodds.decisions.verification import Verification
+from evenodds.decisions.verify import Published, Verifier
+from evenodds.errors import DataError
+from evenodds.fronts.cli.columns import numbers, rows_from, texts
+from evenodds.fronts.cli.files import Source
+from evenodds.fronts.cli.options import check_roles, groups_of
+from evenodds.model.policy import Policy
+
+__all__ = ["verified"]
+
+
+def verified(given: Mapping[str, Any]) -> Verification:
+    """The verification that was asked for; rows are counted from 1."""
+    columns = Published(
+        given["score"], tuple(groups_of(given["group"])), given["who"], given["odds"], given["draw"], given["decision"]
+    )
+    places = given["places"] if given["places_count"] is None else given["places_count"]
+    at_once = places is not False
+    policy = Policy.load(given["policy"])
+    _check_roles(columns, review=policy.review is not None, places=at_once)
+    key = Path(given["key_file"]).read_text(encoding="ascii", errors="replace").strip()
+    source = Source.of(given["data"], given["file_format"], given["delimiter"])
+    with rows_from(0, "verify"):
+        verifier = Verifier(
+            policy,
+            columns,
+            key=key,
+            round=given["round_"],
+            places=places,
+            digits=given["digits"],
+            confidence=given["confidence"],
+            first=1,
+        )
+    rows = 0
+    tables = _batches(source, verifier, columns.draw)
+    for table in [pa.concat_tables(tables)] if at_once else tables:
+        people = _typed(table, columns, source, rows, words=policy.review is not None)
+        with rows_from(rows + 1, source.name):
+            verifier.add(people)
+        rows += table.num_rows
+    with rows_from(0, source.name):
+        return verifier.result()
+
+
+def _check_roles(columns: Published, *, review: bool, places: bool) -> None:
+    roles = {
+        "--score": [columns.score],
+        "--group": columns.group,
+        "--id": [columns.id],
+        "--odds": columns.values(review=review),
+        "--draw": [] if places else [columns.draw],
+        "--decision": [columns.decision],
+    }
+    check_roles(roles)
+
+
+def _batches(source: Source, verifier: Verifier, draw: str) -> Any:
+    """The columns that are needed, some rows at a time."""
+    try:
+        yield from source.batches(verifier.needed, only=True)
+    except DataError as error:
+        if f"has no column {draw!r}" not in str(error):
+            raise
+        msg = f"{error} Hint: --places, if places were handed out; else --draw names the column of draws."
+        raise DataError(msg) from None
+
+
+def _typed(table: pa.Table, columns: Published, source: Source, rows: int, *, words: bool) -> pa.Table:
+    """A table whose columns are what they are needed for."""
+    made = {}
+    for name in table.column_names:
+        if name in columns.group or (words and name == columns.decision):
+            made[name] = texts(table, name)
+        elif name == columns.id:
+            made[name] = table[name]
+        elif name == columns.decision and _are_truth_values(table[name]):
+            made[name] = pc.equal(pc.utf8_lower(texts(table, name)), "true")
+        else:
+            made[name] = numbers(table, name, where=source.name, first_row=rows + 1)
+    return pa.table(made)
+
+
+def _are_truth_values(values: pa.ChunkedArray) -> bool:
+    """Whether a column of text is how some programs write truth values."""
+    if not pa.types.is_string(values.type):
+        return False
+    words = {word.strip().lower() for word in pc.unique(values).to_pylist() if word is not None}
+    return bool(words) and words <= {"true", "false"}
