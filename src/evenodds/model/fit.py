@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError
@@ -14,7 +13,6 @@ from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.comparisons import SEARCH, Before, Change
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
-from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
 from evenodds.model.policy import Policy, randomized_share, rates_of
@@ -24,15 +22,14 @@ from evenodds.model.review import certified, solved_with_review
 from evenodds.model.reviewer import Review
 from evenodds.model.solve import MATERIAL, Solved, population_of, solved_within, spreads_of
 from evenodds.model.thresholds import about_constants
+from evenodds.model.weaknesses import weaknesses
 
-__all__ = ["SMALL_GROUP", "finished", "fit", "fit_scored", "fitted_curves", "weaknesses"]
+__all__ = ["finished", "fit", "fit_scored", "fitted_curves"]
 
 _SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.0)  # of the tolerance, looked at first
 _HALVINGS = 8  # of the step between two of them
 _NAMED = 4  # groups and labels that are too small
-_LISTED = 6  # groups that a warning names
 _BROKEN = 1e-6  # a promise that is missed by more is broken
-SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain by 10 points or more
 
 
 def fit(
@@ -368,37 +365,3 @@ def _check_promises(request: Request, certificate: Certificate) -> None:
 def _warn_of_weak_groups(joint: JointDistribution) -> None:
     for text in weaknesses(joint.members):
         warnings.warn(text, EvenoddsWarning, stacklevel=5)
-
-
-def weaknesses(members: Sequence[Group]) -> list[str]:
-    """What makes groups' rates doubtful: too few people, or a score that ranks them backwards. One text for each."""
-    found = []
-    sizes = {m.key: tuple(side.n_effective for side in m.by_label) for m in members}
-    small = sorted((group for group, size in sizes.items() if min(size) < SMALL_GROUP), key=lambda g: min(sizes[g]))
-    if small:
-        told = {group: "{:g} negatives and {:g} positives".format(*sizes[group]) for group in small}
-        are, their, they = ("is", "Its", "it was") if len(small) == 1 else ("are", "Their", "they were")
-        found.append(
-            f"{_named_groups(told, are, 'very small')} {their} rates on other people may differ a lot from those "
-            f"{they} fitted on."
-        )
-    backward = sorted((m for m in members if m.roc.is_backwards), key=lambda m: m.roc.auc)
-    if backward:
-        told = {m.key: f"{m.roc.auc:.4f}" for m in backward}
-        are, their = ("is", "its") if len(backward) == 1 else ("are", "their")
-        what = "ranked backwards by the score, with an AUC below 1/2"
-        found.append(
-            f"{_named_groups(told, are, what)} Little but the diagonal is in {their} reach, "
-            "and in that of every policy that treats all groups alike. Hint: check orientation=, or the score itself."
-        )
-    return found
-
-
-def _named_groups(told: Mapping[str, str], are: str, what: str) -> str:
-    """Groups of which something is said, with a figure each; the first of many, since nobody reads them all."""
-    if len(told) == 1:
-        ((group, figure),) = told.items()
-        return f"Group {group!r} {are} {what}: {figure}."
-    some = [f"{group!r} with {figure}" for group, figure in islice(told.items(), _LISTED)]
-    more = f"; and {len(told) - _LISTED} more" if len(told) > _LISTED else ""
-    return f"{len(told)} groups {are} {what}: {'; '.join(some)}{more}."
