@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.decisions.apply import apply
-from evenodds.decisions.draw import draw
+from evenodds.decisions.draw import check_round, doubled, texts_of, uniforms
+from evenodds.decisions.keys import check_key
 from evenodds.decisions.places import handed_out, places_asked_for
 from evenodds.errors import DataError, OptionError
 from evenodds.frames import array_of, is_lazy, opened, with_column
@@ -101,6 +102,8 @@ def decide(
     if taken:
         msg = f"The frame has a column {taken[0]!r} already. Hint: rename it first."
         raise OptionError(msg)
+    check_key(key)
+    check_round(round)
     with_odds = apply(policy, frame, score=score, group=group)
     held = opened(with_odds, ["odds"]).to_native()
     odds = array_of(held["odds"])
@@ -112,7 +115,10 @@ def decide(
         fitted = policy.certificate.selection_rate
         yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round, fitted=fitted)
         return with_column(opened(with_odds, []), "decision", yes.astype(np.int64))
-    draws = draw(ids, key=key, round=round)
+    texts = texts_of(ids)
+    if wrong := doubled(texts, "In a round everybody is decided for once."):
+        raise wrong
+    draws = uniforms(texts, key=key, round=round)
     decision: NDArray[Any] = (draws < odds).astype(np.int64)
     if policy.review is not None:
         reviewed = draws < odds + array_of(held["odds_review"])
