@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.decisions.apply import apply
+from evenodds.decisions.apply import apply, group_number, is_taken
 from evenodds.decisions.draw import check_round, doubled, texts_of, uniforms
+from evenodds.decisions.engines import check_ids, check_places, drawn, ranked, summed
 from evenodds.decisions.keys import check_key
-from evenodds.decisions.places import handed_out, places_asked_for
+from evenodds.decisions.places import check_number, handed_out, places_asked_for, start_of
 from evenodds.errors import DataError, OptionError
-from evenodds.frames import array_of, is_lazy, opened, with_column
+from evenodds.frames import Frame, array_of, is_lazy, narwhals, opened, with_column
 from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
 from evenodds.model.keys import get_indexer
@@ -93,17 +94,15 @@ def decide(
         msg = "places= hands out a yes or a no, and this policy also says review. Hint: leave places out."
         raise OptionError(msg)
     table = opened(frame, [id])
-    if is_lazy(table):
-        instead = "" if asked is not None else ", or decide in batches"
-        msg = f"decide takes frames in memory, got {type(frame).__name__}. Hint: collect it{instead}."
-        raise DataError(msg)
     new = ("decision",) if asked is not None else ("draw", "decision")
-    taken = [name for name in new if name in table.columns]
+    taken = [name for name in new if is_taken(table, name)]
     if taken:
         msg = f"The frame has a column {taken[0]!r} already. Hint: rename it first."
         raise OptionError(msg)
     check_key(key)
     check_round(round)
+    if is_lazy(table):
+        return _in_the_engine(policy, table, score, names_of(group), id, key, round, asked)
     with_odds = apply(policy, frame, score=score, group=group)
     held = opened(with_odds, ["odds"]).to_native()
     odds = array_of(held["odds"])
@@ -125,6 +124,48 @@ def decide(
         decision = np.where(draws < odds, "yes", np.where(reviewed, "review", "no")).astype(object)
     with_draws = with_column(opened(with_odds, []), "draw", draws)
     return with_column(opened(with_draws, []), "decision", decision)
+
+
+def _in_the_engine(
+    policy: Policy,
+    table: Frame,
+    score: str,
+    groups: Sequence[str],
+    id: str,  # noqa: A002 as above
+    key: str,
+    round: str,  # noqa: A002 as above
+    places: int | None,
+) -> Any:
+    """The same as an expression for an engine that is lazy."""
+    nw = narwhals()
+    check_ids(table, id)
+    if places is not None:
+        check_places(table)
+    with_odds = opened(apply(policy, table.to_native(), score=score, group=groups), ["odds"])
+    if places is not None:
+        if places is not True:
+            check_number(*summed(with_odds, id), places, policy.certificate.selection_rate)
+        number, upward = f"{id}_group_number_", f"{id}_upward_"
+        r = nw.col(score).cast(nw.Float64)
+        order = {
+            number: group_number(policy, table, groups),
+            upward: r if policy.orientation == "positive" else -r,
+        }
+        in_order = with_odds.with_columns(*(made.alias(name) for name, made in order.items()))
+        return ranked(in_order, list(order), id=id, start=start_of(key=key, round=round))
+    with_draws = opened(drawn(with_odds, id=id, key=key, round=round), ["draw"])
+    u, yes = nw.col("draw"), nw.col("odds")
+    # Each answer has a condition of its own: where the draw or the odds are missing, so is the decision.
+    if policy.review is None:
+        no = nw.when(u >= yes).then(nw.lit(0, nw.Int64))
+        decision = nw.when(u < yes).then(nw.lit(1, nw.Int64)).otherwise(no)
+    else:
+        either = yes + nw.col("odds_review")
+        no = nw.when(u >= either).then(nw.lit("no"))
+        decision = (
+            nw.when(u < yes).then(nw.lit("yes")).otherwise(nw.when(u < either).then(nw.lit("review")).otherwise(no))
+        )
+    return with_draws.with_columns(decision.alias("decision")).to_native()
 
 
 def _ids(column: Any) -> list[object]:

@@ -30,7 +30,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.keys import Codes
 from evenodds.values import whole_number_of
 
-__all__ = ["handed_out", "marked", "order_of", "places_asked_for", "start_of"]
+__all__ = ["check_number", "handed_out", "marked", "order_of", "places_asked_for", "start_of"]
 
 _PREFIX = "evenodds/places/v1|"
 _BITS = 53
@@ -72,7 +72,7 @@ def handed_out(
     """
     start, order = start_of(key=key, round=round), order_of(ids, groups, upward)
     if places is not True:
-        _check_number(odds, places, fitted)
+        check_number(math.fsum(odds), odds.size, places, fitted)
     yes = np.empty(odds.size, dtype=np.bool_)
     yes[order] = marked(odds[order], start)
     return yes
@@ -127,9 +127,8 @@ def marked(odds: Floats, start: int) -> NDArray[np.bool_]:
     return (before + stretches) > mask
 
 
-def _check_number(odds: Floats, places: int, fitted: float | None) -> None:
-    """Refuse a number of places that these odds do not fill."""
-    expected, people = math.fsum(odds), odds.size
+def check_number(expected: float, people: int, places: int, fitted: float | None) -> None:
+    """Refuse a number of places that odds which sum to `expected` do not fill."""
     nearest = round(expected)
     allowed = [nearest] if abs(expected - nearest) <= _WHOLE else [math.floor(expected), math.ceil(expected)]
     if places in allowed:
