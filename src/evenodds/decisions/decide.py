@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evenodds.decisions.apply import apply, group_number, is_taken
 from evenodds.decisions.draw import check_round, doubled, texts_of, uniforms
-from evenodds.decisions.engines import check_ids, check_places, drawn, ranked, summed
+from evenodds.decisions.engines import check_ids, check_places, drawn, fresh, ranked, summed
 from evenodds.decisions.keys import check_key
 from evenodds.decisions.places import check_number, handed_out, places_asked_for, start_of
 from evenodds.errors import DataError, OptionError
@@ -145,7 +145,7 @@ def _in_the_engine(
     if places is not None:
         if places is not True:
             check_number(*summed(with_odds, id), places, policy.certificate.selection_rate)
-        number, upward = f"{id}_group_number_", f"{id}_upward_"
+        number, upward = fresh("group"), fresh("upward")
         r = nw.col(score).cast(nw.Float64)
         order = {
             number: group_number(policy, table, groups),

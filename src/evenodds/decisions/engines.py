@@ -25,7 +25,7 @@ from evenodds.errors import DataError
 from evenodds.frames import Frame, is_missing, narwhals
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["check_ids", "check_places", "drawn", "ranked", "summed"]
+__all__ = ["check_ids", "check_places", "drawn", "fresh", "ranked", "summed"]
 
 _M = 2**53
 _DUCKDB = (
@@ -73,8 +73,12 @@ def drawn(frame: Frame, *, id: str, key: str, round: str) -> Any:  # noqa: A002 
     message, (inner, outer) = f"{PREFIX}{check_round(round)}|", pads(key)
     native, engine = frame.to_native(), frame.implementation
     if engine.is_duckdb():
-        value = _DUCKDB.format(inner="{inner}", outer="{outer}", message=f"{_quoted(message)} || {_text(id)}")
-        query = f"SELECT {{people}}.*, {value} AS draw FROM {{joined}}"  # noqa: S608 names and texts are quoted
+
+        def query(people: str, row: str) -> str:
+            who = f"{_quoted(message)} || {_text(f'{people}.{_named(id)}')}"
+            value = _DUCKDB.format(inner=f"{row}.inner", outer=f"{row}.outer", message=who)
+            return f"SELECT {people}.*, {value} AS draw FROM {people} CROSS JOIN {row}"  # noqa: S608 all are quoted
+
         return _queried(native, query, inner=inner, outer=outer)
     if engine.is_ibis():
         return _drawn_by_ibis(native, id, message, inner=inner, outer=outer)
@@ -103,27 +107,33 @@ def _named(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(name: str) -> str:
+def _text(column: str) -> str:
     """An id as text; an empty one is missing."""
-    return f"nullif({_named(name)}::VARCHAR, '')"
+    return f"nullif({column}::VARCHAR, '')"
 
 
-def _queried(relation: Any, query: str, **secret: bytes | int) -> Any:
-    """A query over {people} and {joined}, which is the people beside the one row that holds what is secret.
+def _queried(relation: Any, query: Callable[[str, str], str], **secret: bytes | int) -> Any:
+    """A query over the people and the one row that holds what is secret, told the names of both.
 
     A relation does not tell its connection, so the row is not registered: DuckDB finds it by its name among our own,
     and keeps it for as long as the relation lives.
     """
-    people, row = _fresh("people"), _fresh("row")
-    names = {name: f"{row}.{name}" for name in secret}
+    people, row = fresh("people"), fresh("row")
+    setting = "python_enable_replacements"
+    if relation.query(people, f"SELECT current_setting('{setting}')").fetchall() == [(False,)]:
+        msg = (
+            f"The relation's connection has {setting} off, as Ibis sets it, and DuckDB then takes no data from Python "
+            f"by name, in which way the key travels. Hint: SET {setting} = true, or decide for an Ibis table."
+        )
+        raise DataError(msg)
     globals()[row] = _arrow(secret)
     try:
-        return relation.query(people, query.format(people=people, joined=f"{people} CROSS JOIN {row}", **names))
+        return relation.query(people, query(people, row))
     finally:
         del globals()[row]
 
 
-def _fresh(what: str) -> str:
+def fresh(what: str) -> str:
     """A name that nobody has."""
     return f"evenodds_{what}_{secrets.token_hex(8)}"
 
@@ -137,7 +147,7 @@ def _arrow(secret: dict[str, bytes | int]) -> Any:
 
 def _drawn_by_spark(people: Any, name: str, message: str, inner: bytes, outer: bytes) -> Any:
     f = import_module("pyspark.sql.functions")
-    first, second = _fresh("inner"), _fresh("outer")
+    first, second = fresh("inner"), fresh("outer")
     row = people.sparkSession.createDataFrame([(inner, outer)], f"{first} binary, {second} binary")
     who = f.col(f"`{name.replace('`', '``')}`").cast("string")
     text = f.encode(f.concat(f.lit(message), f.when(who != "", who)), "UTF-8")
@@ -169,8 +179,8 @@ def _backend_of(people: Any) -> Any:
 
 def _joined(people: Any, secret: dict[str, Any]) -> tuple[Any, dict[str, str]]:
     """The people beside the one row that holds what is secret, and the names of its columns."""
-    backend, row = _backend_of(people), _fresh("row")
-    names = {name: _fresh(name) for name in secret}
+    backend, row = _backend_of(people), fresh("row")
+    names = {name: fresh(name) for name in secret}
     if backend.name == "duckdb":
         backend.con.register(row, _arrow({names[name]: value for name, value in secret.items()}))
         backend.con.execute(_MACRO)
@@ -247,8 +257,8 @@ def summed(frame: Frame, id: str) -> tuple[float, int]:  # noqa: A002 the word f
     native = frame.to_native()
     if frame.implementation.is_duckdb():
         stretches = f"floor(odds * {_M}::DOUBLE)::HUGEINT"
-        held = native.filter(f"{_text(id)} IS NOT NULL AND odds IS NOT NULL")
-        total, people = held.aggregate(f"coalesce(sum({stretches}), 0)::VARCHAR, count(*)").fetchone()
+        held = native.filter(f"{_text(_named(id))} IS NOT NULL AND odds IS NOT NULL")
+        ((total, people),) = held.aggregate(f"coalesce(sum({stretches}), 0)::VARCHAR, count(*)").fetchall()
     else:
         held = native.select(stretch=_stretch(native, id))
         sums = held.aggregate(total=held.stretch.sum().cast("string"), people=held.stretch.count())
@@ -264,17 +274,20 @@ def ranked(frame: Frame, order: Sequence[str], *, id: str, start: int) -> Any:  
     """
     native = frame.to_native()
     if frame.implementation.is_duckdb():
-        by = ", ".join([*map(_named, order), f"encode({_text(id)})"])
-        stretch, after, mark = _fresh("stretch"), _fresh("after"), _fresh("start")
+        by = ", ".join([*map(_named, order), f"encode({_text(_named(id))})"])
+        stretch, after, mark = fresh("stretch"), fresh("after"), fresh("start")
         helpers = ", ".join([*map(_named, order), stretch, after, mark])
-        # Names are quoted, and what else is put in is ours.
-        query = (
-            f"SELECT * EXCLUDE ({helpers}), CASE WHEN {stretch} IS NOT NULL THEN "  # noqa: S608
-            f"(({after} - {stretch} - {mark} + {_M}) % {_M} + {stretch} >= {_M})::BIGINT END AS decision FROM ("
-            f"SELECT *, sum({stretch}) OVER (ORDER BY {by} ROWS UNBOUNDED PRECEDING) AS {after} "
-            f"FROM (SELECT {{people}}.*, {{start}}::HUGEINT AS {mark}, CASE WHEN {_text(id)} IS NOT NULL THEN "
-            f"floor(odds * {_M}::DOUBLE)::HUGEINT END AS {stretch} FROM {{joined}}))"
-        )
+
+        def query(people: str, row: str) -> str:  # of which names are quoted, and all else is ours
+            who = _text(f"{people}.{_named(id)}")
+            return (
+                f"SELECT * EXCLUDE ({helpers}), CASE WHEN {stretch} IS NOT NULL THEN "  # noqa: S608
+                f"(({after} - {stretch} - {mark} + {_M}) % {_M} + {stretch} >= {_M})::BIGINT END AS decision FROM ("
+                f"SELECT *, sum({stretch}) OVER (ORDER BY {by} ROWS UNBOUNDED PRECEDING) AS {after} "
+                f"FROM (SELECT {people}.*, {row}.start::HUGEINT AS {mark}, CASE WHEN {who} IS NOT NULL THEN "
+                f"floor(odds * {_M}::DOUBLE)::HUGEINT END AS {stretch} FROM {people} CROSS JOIN {row}))"
+            )
+
         return _queried(native, query, start=start)
     return _ranked_by_ibis(native, order, id, start)
 
@@ -290,11 +303,11 @@ def _ranked_by_ibis(people: Any, order: Sequence[str], name: str, start: int) ->
     ibis = import_module("ibis")
     joined, names = _joined(people, {"start": start})
     _, bytes_of = _functions(_backend_of(people).name)
-    stretch, after, place = _fresh("stretch"), _fresh("after"), _fresh("place")
+    stretch, after, place = fresh("stretch"), fresh("after"), fresh("place")
     table = joined.mutate(**{stretch: _stretch(joined, name), place: bytes_of(joined[name].cast("string"))})
     window = ibis.cumulative_window(order_by=[*order, place])
     table = table.mutate(**{after: table[stretch].sum().over(window)})
     held, full = table[stretch], ibis.literal(_M)
     marked = ((table[after] - held - table[names["start"]] + full) % full + held) >= full
-    decision = held.notnull().ifelse(marked.cast("int64"), ibis.null("int64"))
+    decision = held.notnull().ifelse(marked.ifelse(1, 0).cast("int64"), ibis.null("int64"))
     return table.mutate(decision=decision).drop(*order, *names.values(), stretch, after, place)
