@@ -46,12 +46,16 @@ def decide(
     Parameters
     ----------
     policy : Policy
-    frame : pandas, polars or pyarrow table
-        It is not changed.
+    frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
+        It is not changed. A lazy one is decided for by the engine that holds it, with the same bits; of Ibis tables,
+        those on DuckDB and PostgreSQL. What the draws need of the key reaches these engines as a row of data, so that
+        no query, plan or log of statements shows it.
     score, group : str
         As for `apply`.
     id : str
-        The column that says who a row is.
+        The column that says who a row is: strings or whole numbers, as for `draw`. In memory an id that comes twice is
+        refused. Lazy frames cannot look at their rows beforehand: a missing or empty id gives no draw and no
+        decision there, and neither twins nor NFC are looked at (polars and Dask refuse other ids when they run).
     key, round : str
         As for `draw`.
     places : True or int, optional
@@ -60,13 +64,14 @@ def decide(
         the key and the round give, over people in the order of group, score and id; the order of rows does not
         matter. True hands out as many places as the odds sum to. A number is how many there are; it must be that
         sum, rounded up or down, or is an error that says how to fit a policy for it. Ids must differ, and the frame
-        must hold the whole cohort: who else is in it matters.
+        must hold the whole cohort: who else is in it matters. Of lazy frames those of DuckDB and PostgreSQL can do
+        it; a number of places asks them for the sum first.
 
     Returns
     -------
-    A frame of the same kind with the columns odds, draw and decision (0 or 1) more; where there are reviews with odds,
-    odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since nobody has one of their
-    own.
+    A frame of the same kind, lazy if it was, with the columns odds, draw and decision (0 or 1) more; where there are
+    reviews with odds, odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since nobody
+    has one of their own.
 
     Examples
     --------
