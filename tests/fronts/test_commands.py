@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -422,7 +424,7 @@ def test_decide_draws_the_same_for_the_same_person(run, past, tmp_path):
     ("who", "expected"),
     [
         ("", "an id cannot be drawn for (row 2): it is missing. Hint: everybody who is drawn for needs an id."),
-        ('""', "id '' cannot be drawn for (row 2): it is missing. Hint: everybody who is drawn for needs an id."),
+        ('""', "id '' cannot be drawn for (row 2): it is empty. Hint: everybody who is drawn for needs an id."),
         (
             '" b"',
             "id ' b' cannot be drawn for (row 2): an id must be without spaces at its ends and NFC-normalised. {}",
@@ -433,17 +435,114 @@ def test_decide_draws_the_same_for_the_same_person(run, past, tmp_path):
 def test_decide_names_the_row_of_a_bad_id(run, tmp_path, who, expected):
     (tmp_path / "new.csv").write_text(f"name,points,race\na,50,white\n{who},60,white\n")
     (tmp_path / "key.txt").write_text("ab" * 32)
+    (tmp_path / "key.txt").chmod(0o600)
     words = ["decide", "policy.json", "new.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt"]
     assert run(*words, "-o", "out.csv", exit_code=2) == (
         f"evenodds: new.csv: {expected.format('Hint: repair it in the file.')}\n"
     )
     assert not (tmp_path / "out.csv").exists()
     told = run(*words, "--round", b"\xff", exit_code=2)
-    assert "--round '\\udcff' is not allowed. Allowed: a string of whole characters, without '|'." in told
+    assert "--round '\\udcff' is not allowed. Allowed: a string of whole characters, without '|' and U+0000." in told
+
+
+@pytest.mark.usefixtures("policy")
+def test_decide_refuses_who_stands_twice_however_far_apart(run, tmp_path):
+    """In one block, and in two, of which the first is written by then: the file does not take its place."""
+    (tmp_path / "key.txt").write_text("ab" * 32)
+    words = ["decide", "policy.json", "new.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt", "-o", "out.csv"]
+    (tmp_path / "new.csv").write_text("name,points,race\na,50,white\nb,60,white\na,50,white\n")
+    told = run(*words, exit_code=2)
+    assert "id 'a' comes 2 times (row 1, row 3). In a round everybody is decided for once. Hint: drop rows" in told
+    rows = "".join(f"p{i},50,white,{'x' * 900}\n" for i in range(10_000))
+    (tmp_path / "new.csv").write_text(f"name,points,race,filler\n{rows}p7,50,white,\n")
+    told = run(*words, exit_code=2)
+    assert "new.csv: row 10001 has the id of row 8. In a round everybody is decided for once. Hint: drop rows" in told
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_key_that_others_can_read_is_warned_of(environment, tmp_path):
+    (tmp_path / "new.csv").write_text("name,points,race\na,50,white\n")
+    words = ["decide", "policy.json", "new.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt"]
+    (tmp_path / "key.txt").write_text("ab" * 32)
+    for mode, warned in ((0o600, False), (0o400, False), (0o640, True), (0o604, True), (0o622, False)):
+        (tmp_path / "key.txt").chmod(mode)
+        done = subprocess.run(
+            [sys.executable, "-m", "evenodds", *words], env=environment, capture_output=True, text=True, check=True
+        )
+        told = (
+            f"evenodds: warning: key.txt can be read by others than its owner (mode {mode:04o}), and who knows the key"
+        )
+        assert done.stderr.startswith(told) if warned else done.stderr == ""
+        assert done.stdout.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "got"),
+    [
+        ("AB" * 32, "one with upper-case letters, which reads as the same key and would draw differently"),
+        ("ab" * 31, "got 62 characters. Hint: secrets.token_hex(32) makes one, and so does evenodds draw-key."),
+        ("ab" * 33, "got 66 characters"),
+        ("xy" * 32, "got one with other characters"),
+        ("", "got 0 characters"),
+    ],
+)
+@pytest.mark.usefixtures("policy")
+def test_a_key_that_is_none_is_refused_and_not_shown(run, tmp_path, key, got):
+    (tmp_path / "new.csv").write_text("name,points,race\na,50,white\n")
+    (tmp_path / "key.txt").write_text(key)
+    (tmp_path / "key.txt").chmod(0o600)
+    words = ["decide", "policy.json", "new.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt"]
+    told = run(*words, "-o", "out.csv", exit_code=2)
+    assert told.startswith("evenodds: key must be a string of 64 lower-case hexadecimal digits, got ")
+    assert got in told
+    assert not key or key not in told
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_draw_key_writes_a_file_for_its_owner_and_tells_the_commitment(environment, run, tmp_path):
+    def call(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "evenodds", *words], env=environment, capture_output=True, text=True, check=True
+        )
+
+    printed, written = call("draw-key"), call("draw-key", "-o", "key.txt")
+    key = (tmp_path / "key.txt").read_text()
+    assert written.stdout == ""
+    assert key != printed.stdout
+    for text, told in ((printed.stdout, printed.stderr), (key, written.stderr)):
+        assert re.fullmatch("[0-9a-f]{64}\n", text)
+        assert told == f"Commitment: {hashlib.sha256(text.strip().encode()).hexdigest()}\n"
+    assert (tmp_path / "key.txt").stat().st_mode & 0o777 == 0o600
+    assert "key.txt is there already, and a key that is written over is lost" in run(
+        "draw-key", "-o", "key.txt", exit_code=2
+    )
+    assert (tmp_path / "key.txt").read_text() == key
+    assert "There is no folder nowhere." in run("draw-key", "-o", "nowhere/key.txt", exit_code=2)
+    assert "-o names no file" in run("draw-key", "-o", "", exit_code=2)
+
+
+def test_draw_chain_binds_every_round_by_one_commitment(run, tmp_path):
+    published = run("draw-chain", 12, "-o", "keys").strip()
+    assert (tmp_path / "keys").stat().st_mode & 0o777 == 0o700
+    files = sorted((tmp_path / "keys").iterdir())
+    assert [file.name for file in files] == [f"{i:02}.txt" for i in range(1, 13)]
+    for file in files:
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert hashlib.sha256(file.read_text().strip().encode()).hexdigest() == published
+        published = file.read_text().strip()
+    assert "keys is there already, and keys that are written over are lost" in run(
+        "draw-chain", 2, "-o", "keys", exit_code=2
+    )
+    assert "There is no folder nowhere" in run("draw-chain", 2, "-o", "nowhere/keys", exit_code=2)
+    assert "Invalid value for 'ROUNDS'" in run("draw-chain", 0, "-o", "none", exit_code=2)
+    assert "-o names no folder" in run("draw-chain", 1, "-o", "", exit_code=2)
+    assert [file.name for file in tmp_path.iterdir()] == ["keys"]
 
 
 def test_decide_hands_out_places_over_the_whole_file(run, past, policy, tmp_path):
     (tmp_path / "key.txt").write_text(f"{'ab' * 32}\n")
+    (tmp_path / "key.txt").chmod(0o600)
     known = eo.decide(policy, past, score="points", group="race", id="name", key="ab" * 32, places=True)
     words = [*COLUMNS, "--id", "name", "--key-file", "key.txt"]
     run("decide", "policy.json", "past.parquet", *words, "--places", "-o", "out.parquet")
@@ -471,8 +570,9 @@ LIMIT = 500_000_000  # bytes
 
 @pytest.mark.usefixtures("policy")
 def test_files_larger_than_memory_stream_through(installed, tmp_path):
-    """600,000 rows, more text than the process may have memory; and what it takes does not depend on their number."""
+    """600,000 rows, more text than the process may have memory; and what it takes hardly depends on their number."""
     (tmp_path / "key.txt").write_text("ab" * 32)
+    (tmp_path / "key.txt").chmod(0o600)
     filler = "x" * 900
     peaks = []
     for blocks in (20, 60):  # the smaller one fills what is read ahead too

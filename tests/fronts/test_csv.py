@@ -182,6 +182,7 @@ def test_text_that_is_not_utf_8_is_named_with_its_row(run, tmp_path, ending, col
         with pa.ipc.new_file(tmp_path / "new.arrow", table.schema) as file:
             file.write_table(table)
     (tmp_path / "key.txt").write_text("ab" * 32)
+    (tmp_path / "key.txt").chmod(0o600)
     words = [f"new.{ending}", *COLUMNS, "--id", "name", "--key-file", "key.txt", "-o", "out.csv"]
     told = run("decide", "policy.json", *words, exit_code=2)
     assert told == (

@@ -70,6 +70,7 @@ def started(environment):
 @pytest.mark.usefixtures("policy")
 def test_nobody_reads_the_output(started, tmp_path, words):
     (tmp_path / "key.txt").write_text("ab" * 32)
+    (tmp_path / "key.txt").chmod(0o600)
     process = started(*words)
     process.stdout.close()
     assert process.wait(60) == CLOSED

@@ -19,7 +19,7 @@ from evenodds.model.curves import CERTAIN
 from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of, parts_of
 from evenodds.model.policy import Outcome, Policy, check_policy
 
-__all__ = ["apply"]
+__all__ = ["apply", "group_number", "is_taken"]
 
 _ROWS = 5  # that are shown of those that cannot be used
 
@@ -75,7 +75,7 @@ def apply(
     if policy.review is not None:
         columns[f"{into}_review"] = "review"
     for name in columns:
-        if _is_taken(table, name):
+        if is_taken(table, name):
             msg = f"The frame has a column {name!r} already. Hint: into= takes another name."
             raise OptionError(msg)
     if on_invalid is not None:
@@ -100,7 +100,7 @@ def apply(
     return native
 
 
-def _is_taken(table: Frame, name: str) -> bool:
+def is_taken(table: Frame, name: str) -> bool:
     """Whether a column has this name already; SQL engines do not tell upper from lower case."""
     names = table.collect_schema().names()
     exact = not is_lazy(table) or table.implementation.is_polars() or table.implementation.is_dask()
@@ -157,6 +157,18 @@ def _expression(policy: Policy, frame: Frame, score: str, groups: Sequence[str],
                 odds = _reviewed(frame, odds, _value(frame, policy.review_curves[key].pieces, r))
             branches.append(nw.when(reduce(or_, named) & r.is_finite()).then(odds))
     return nw.coalesce(*branches) if branches else nw.lit(None, nw.Float64)
+
+
+def group_number(policy: Policy, frame: Frame, groups: Sequence[str]) -> Any:
+    """The place of a row's group among the keys, sorted, as an expression."""
+    nw = narwhals()
+    branches = []
+    for number, key in enumerate(sorted(policy.groups)):
+        named = [_is_group(frame, groups, parts) for parts in parts_of(key, len(groups))]
+        named = [condition for condition in named if condition is not None]
+        if named:
+            branches.append(nw.when(reduce(or_, named)).then(nw.lit(number)))
+    return nw.coalesce(*branches) if branches else nw.lit(None, nw.Int64)
 
 
 def _reviewed(frame: Frame, yes: Any, upper: Any) -> Any:

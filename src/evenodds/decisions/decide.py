@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.decisions.apply import apply
-from evenodds.decisions.draw import draw
-from evenodds.decisions.places import handed_out, places_asked_for
+from evenodds.decisions.apply import apply, group_number, is_taken
+from evenodds.decisions.draw import check_round, doubled, texts_of, uniforms
+from evenodds.decisions.engines import check_ids, check_places, drawn, fresh, ranked, summed
+from evenodds.decisions.keys import check_key
+from evenodds.decisions.places import check_number, handed_out, places_asked_for, start_of
 from evenodds.errors import DataError, OptionError
-from evenodds.frames import array_of, is_lazy, opened, with_column
+from evenodds.frames import Frame, array_of, is_lazy, narwhals, opened, with_column
 from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
 from evenodds.model.keys import get_indexer
@@ -44,12 +46,16 @@ def decide(
     Parameters
     ----------
     policy : Policy
-    frame : pandas, polars or pyarrow table
-        It is not changed.
+    frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
+        It is not changed. A lazy one is decided for by the engine that holds it, with the same bits; of Ibis tables,
+        those on DuckDB and PostgreSQL. What the draws need of the key reaches these engines as a row of data, so that
+        no query, plan or log of statements shows it.
     score, group : str
         As for `apply`.
     id : str
-        The column that says who a row is.
+        The column that says who a row is: strings or whole numbers, as for `draw`. In memory an id that comes twice is
+        refused. Lazy frames cannot look at their rows beforehand: a missing or empty id gives no draw and no
+        decision there, and neither twins nor NFC are looked at (polars and Dask refuse other ids when they run).
     key, round : str
         As for `draw`.
     places : True or int, optional
@@ -58,13 +64,14 @@ def decide(
         the key and the round give, over people in the order of group, score and id; the order of rows does not
         matter. True hands out as many places as the odds sum to. A number is how many there are; it must be that
         sum, rounded up or down, or is an error that says how to fit a policy for it. Ids must differ, and the frame
-        must hold the whole cohort: who else is in it matters.
+        must hold the whole cohort: who else is in it matters. Of lazy frames those of DuckDB and PostgreSQL can do
+        it; a number of places asks them for the sum first.
 
     Returns
     -------
-    A frame of the same kind with the columns odds, draw and decision (0 or 1) more; where there are reviews with odds,
-    odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since nobody has one of their
-    own.
+    A frame of the same kind, lazy if it was, with the columns odds, draw and decision (0 or 1) more; where there are
+    reviews with odds, odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since nobody
+    has one of their own.
 
     Examples
     --------
@@ -92,15 +99,15 @@ def decide(
         msg = "places= hands out a yes or a no, and this policy also says review. Hint: leave places out."
         raise OptionError(msg)
     table = opened(frame, [id])
-    if is_lazy(table):
-        instead = "" if asked is not None else ", or decide in batches"
-        msg = f"decide takes frames in memory, got {type(frame).__name__}. Hint: collect it{instead}."
-        raise DataError(msg)
     new = ("decision",) if asked is not None else ("draw", "decision")
-    taken = [name for name in new if name in table.columns]
+    taken = [name for name in new if is_taken(table, name)]
     if taken:
         msg = f"The frame has a column {taken[0]!r} already. Hint: rename it first."
         raise OptionError(msg)
+    check_key(key)
+    check_round(round)
+    if is_lazy(table):
+        return _in_the_engine(policy, table, score, names_of(group), id, key, round, asked)
     with_odds = apply(policy, frame, score=score, group=group)
     held = opened(with_odds, ["odds"]).to_native()
     odds = array_of(held["odds"])
@@ -112,13 +119,58 @@ def decide(
         fitted = policy.certificate.selection_rate
         yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round, fitted=fitted)
         return with_column(opened(with_odds, []), "decision", yes.astype(np.int64))
-    draws = draw(ids, key=key, round=round)
+    texts = texts_of(ids)
+    if wrong := doubled(texts, "In a round everybody is decided for once."):
+        raise wrong
+    draws = uniforms(texts, key=key, round=round)
     decision: NDArray[Any] = (draws < odds).astype(np.int64)
     if policy.review is not None:
         reviewed = draws < odds + array_of(held["odds_review"])
         decision = np.where(draws < odds, "yes", np.where(reviewed, "review", "no")).astype(object)
     with_draws = with_column(opened(with_odds, []), "draw", draws)
     return with_column(opened(with_draws, []), "decision", decision)
+
+
+def _in_the_engine(
+    policy: Policy,
+    table: Frame,
+    score: str,
+    groups: Sequence[str],
+    id: str,  # noqa: A002 as above
+    key: str,
+    round: str,  # noqa: A002 as above
+    places: int | None,
+) -> Any:
+    """The same as an expression for an engine that is lazy."""
+    nw = narwhals()
+    check_ids(table, id)
+    if places is not None:
+        check_places(table)
+    with_odds = opened(apply(policy, table.to_native(), score=score, group=groups), ["odds"])
+    if places is not None:
+        if places is not True:
+            check_number(*summed(with_odds, id), places, policy.certificate.selection_rate)
+        number, upward = fresh("group"), fresh("upward")
+        r = nw.col(score).cast(nw.Float64)
+        order = {
+            number: group_number(policy, table, groups),
+            upward: r if policy.orientation == "positive" else -r,
+        }
+        in_order = with_odds.with_columns(*(made.alias(name) for name, made in order.items()))
+        return ranked(in_order, list(order), id=id, start=start_of(key=key, round=round))
+    with_draws = opened(drawn(with_odds, id=id, key=key, round=round), ["draw"])
+    u, yes = nw.col("draw"), nw.col("odds")
+    # Each answer has a condition of its own: where the draw or the odds are missing, so is the decision.
+    if policy.review is None:
+        no = nw.when(u >= yes).then(nw.lit(0, nw.Int64))
+        decision = nw.when(u < yes).then(nw.lit(1, nw.Int64)).otherwise(no)
+    else:
+        either = yes + nw.col("odds_review")
+        no = nw.when(u >= either).then(nw.lit("no"))
+        decision = (
+            nw.when(u < yes).then(nw.lit("yes")).otherwise(nw.when(u < either).then(nw.lit("review")).otherwise(no))
+        )
+    return with_draws.with_columns(decision.alias("decision")).to_native()
 
 
 def _ids(column: Any) -> list[object]:

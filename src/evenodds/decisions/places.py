@@ -19,23 +19,21 @@ have a number of yeses that is within one of its expectation.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.decisions.draw import begun, checked, whole_number
-from evenodds.errors import DataError, OptionError
+from evenodds.decisions.draw import begun, doubled, texts_of, whole_number
+from evenodds.errors import OptionError
 from evenodds.geometry.pieces import Floats
 from evenodds.model.keys import Codes
 from evenodds.values import whole_number_of
 
-__all__ = ["handed_out", "marked", "order_of", "places_asked_for", "start_of"]
+__all__ = ["check_number", "handed_out", "marked", "order_of", "places_asked_for", "start_of"]
 
 _PREFIX = "evenodds/places/v1|"
 _BITS = 53
-_SHOWN = 5  # rows of one id
 _WHOLE = 1e-9  # a sum of odds that is nearer to a whole number than this is one, but for rounding
 
 
@@ -74,7 +72,7 @@ def handed_out(
     """
     start, order = start_of(key=key, round=round), order_of(ids, groups, upward)
     if places is not True:
-        _check_number(odds, places, fitted)
+        check_number(math.fsum(odds), odds.size, places, fitted)
     yes = np.empty(odds.size, dtype=np.bool_)
     yes[order] = marked(odds[order], start)
     return yes
@@ -106,27 +104,12 @@ def order_of(ids: Sequence[object], groups: Codes, upward: Floats) -> NDArray[np
     >>> order_of(["b", "a", "c"], np.array([0, 0, 0]), np.array([5.0, 5.0, 1.0]))
     array([2, 1, 0])
     """
-    texts = [checked(one, position) for position, one in enumerate(ids)]
-    if len(set(texts)) < len(texts):
-        raise DataError(_doubled(texts))
+    texts = texts_of(ids)
+    if wrong := doubled(texts, "Places are handed out to a cohort in which everybody stands once."):
+        raise wrong
     rank = np.empty(len(texts), dtype=np.int64)
     rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))  # by code point is by UTF-8 byte
     return np.lexsort((rank, upward, groups))
-
-
-def _doubled(texts: Sequence[str]) -> str:
-    """What to say of ids that come more than once: the first of them, how often and where, and how many others."""
-    doubled = {text: count for text, count in Counter(texts).items() if count > 1}
-    first, count = next(iter(doubled.items()))
-    positions = [position for position, text in enumerate(texts) if text == first]
-    where = ", ".join(f"position {position}" for position in positions[:_SHOWN])
-    others = len(doubled) - 1
-    also = f"; so do{'es' * (others == 1)} {others:,} other id{'s' * (others > 1)}" if others else ""
-    return (
-        f"id {first!r:.80} comes {count:,} times ({where}{', ...' * (count > _SHOWN)}){also}. "
-        "Places are handed out to a cohort in which everybody stands once. "
-        "Hint: drop rows that are there twice, or name a column whose values differ."
-    )
 
 
 def marked(odds: Floats, start: int) -> NDArray[np.bool_]:
@@ -144,9 +127,8 @@ def marked(odds: Floats, start: int) -> NDArray[np.bool_]:
     return (before + stretches) > mask
 
 
-def _check_number(odds: Floats, places: int, fitted: float | None) -> None:
-    """Refuse a number of places that these odds do not fill."""
-    expected, people = math.fsum(odds), odds.size
+def check_number(expected: float, people: int, places: int, fitted: float | None) -> None:
+    """Refuse a number of places that odds which sum to `expected` do not fill."""
     nearest = round(expected)
     allowed = [nearest] if abs(expected - nearest) <= _WHOLE else [math.floor(expected), math.ceil(expected)]
     if places in allowed:

@@ -121,7 +121,7 @@ _SMALL = People(
     "charged",
 )
 
-_KEY = Step("evenodds draw-key > key.txt", "import secrets\nkey = secrets.token_hex(32)")
+_KEY = Step("evenodds draw-key -o key.txt", "import secrets\nkey = secrets.token_hex(32)")
 _REPORT = Step(
     "evenodds report policy.json past.csv {flags} -o report.html",
     'eo.report(policy, joint, "report.html")',

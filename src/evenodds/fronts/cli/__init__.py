@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.errors import DataError, EvenoddsWarning
+from evenodds.errors import DataError, EvenoddsWarning, OptionError
 from evenodds.fronts.cli import options
 from evenodds.fronts.cli.endings import Commands, run
 
@@ -390,24 +390,23 @@ def decide(
 ) -> None:
     """Decide for each row: odds, the person's draw, and 1 if it is below them; with reviews yes, review or no.
 
-
+    An id that comes twice is an error: nothing is written to -o, while rows may have gone to standard output.
     With --places the draw is one for all: DATA must be the whole cohort with different ids, and is read into memory.
 
     \b
     Example:
-      evenodds draw-key > key.txt
+      evenodds draw-key -o key.txt
       evenodds decide policy.json new.csv --score points --group race --id name --key-file key.txt -o decided.csv
       evenodds decide policy.json new.csv --score points --group race --id name --key-file key.txt --places > out.csv
     """
-    from pathlib import Path
-
     from evenodds.decisions.decide import decide as decided
-    from evenodds.fronts.cli.outputs import check_outputs
+    from evenodds.decisions.keys import check_key
+    from evenodds.fronts.cli.outputs import check_outputs, key_of
     from evenodds.model.policy import Policy
 
     check_outputs({"-o": output}, policy, key_file)
     asked = places if places_count is None else places_count
-    read, key = Policy.load(policy), Path(key_file).read_text(encoding="ascii", errors="replace").strip()
+    read, key = Policy.load(policy), check_key(key_of(key_file))
 
     def treated(people: Any, score: str, group: list[str]) -> Any:
         return decided(read, people, score=score, group=group, id=who, key=key, round=round_, places=asked)
@@ -427,13 +426,13 @@ def _stream(
 
     import pyarrow as pa
 
-    from evenodds.fronts.cli.columns import numbers, rows_from, texts
+    from evenodds.fronts.cli.columns import Seen, numbers, rows_from, texts
     from evenodds.fronts.cli.files import Source, sink
 
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     score, groups = given["score"], options.groups_of(given["group"])
     options.check_roles({"--score": [score], "--group": groups, "--id": [also] if also else []})
-    writer, rows = None, 0
+    writer, rows, seen = None, 0, Seen()
     with ExitStack() as stack:
         tables = source.batches([score, *groups, *([also] if also else [])])
         for table in [pa.concat_tables(tables)] if at_once else tables:
@@ -453,7 +452,10 @@ def _stream(
             if writer is None:
                 writer = stack.enter_context(sink(output, whole.schema, given["file_format"], given["delimiter"]))
             writer.write_table(whole)
+            if also and "draw" in new:
+                seen.add(whole["draw"], table[also])
             rows += table.num_rows
+        seen.check(source.name)
 
 
 @commands.command()
@@ -502,16 +504,52 @@ def verify(*, as_json: bool, **given: Any) -> None:
 
 
 @commands.command("draw-key")
-def draw_key() -> None:
-    """Print a new secret key for draws: 64 hexadecimal digits. Who knows it can foretell every draw.
+@click.option("-o", "--output", metavar="FILE", help="Write the key here, for its owner only; without it, print it.")
+def draw_key(*, output: str | None) -> None:
+    """Make a new secret key for draws: 64 hexadecimal digits. Who knows it can foretell every draw.
+
+    Its commitment, the SHA-256 of these digits, goes to standard error: publish it before the draw, and the key after
+    it, and everybody can check that the key was not chosen to suit. A file that is there already is not written over.
 
     \b
     Example:
-      (umask 077; evenodds draw-key > key.txt)
+      evenodds draw-key -o key.txt
     """
-    import secrets
+    from evenodds.decisions.keys import commitment, new_key
+    from evenodds.fronts.cli.outputs import check_outputs, write_secret
 
-    click.echo(secrets.token_hex(32))
+    check_outputs({"-o": output})
+    key = new_key()
+    if output in (None, "-"):
+        click.echo(key)
+    else:
+        write_secret(str(output), f"{key}\n")
+    click.echo(f"Commitment: {commitment(key)}", err=True)
+
+
+@commands.command("draw-chain")
+@click.argument("rounds", type=click.IntRange(1, 10_000))
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="Write the keys here: a new folder.")
+def draw_chain(*, rounds: int, output: str) -> None:
+    """Make a secret key for each of several ROUNDS, bound by one commitment, which is printed: publish it first.
+
+    FOLDER gets a file for each round (1.txt, 2.txt, ...), for its owner only. Each key is the commitment of the next
+    round's, so reveal them in order, each once its round is over: a key tells every key before it.
+
+    \b
+    Example:
+      evenodds draw-chain 4 -o keys
+      evenodds decide policy.json new.csv --score points --group race --id name --key-file keys/1.txt -o decided.csv
+    """
+    from evenodds.decisions.keys import chain, commitment
+    from evenodds.fronts.cli.outputs import write_keys
+
+    if not output:
+        msg = "-o names no folder. Hint: give it a name."
+        raise OptionError(msg)
+    keys = chain(rounds)
+    write_keys(output, keys)
+    click.echo(commitment(keys[0]))
 
 
 @commands.group()

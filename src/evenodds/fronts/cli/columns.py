@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenodds.errors import DataError, EvenoddsError
 
-__all__ = ["labels", "numbers", "rows_from", "texts"]
+__all__ = ["Seen", "labels", "numbers", "rows_from", "texts"]
 
 _HINTS = {
     "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
@@ -38,6 +39,39 @@ def rows_from(first: int, where: str) -> Iterator[None]:
             text = text.replace(python, option)
         msg = f"{where}: {text}"
         raise type(error)(msg) from None
+
+
+class Seen:
+    """Who was drawn for, over all blocks of a file: 16 bytes a person, since files may be larger than memory.
+
+    The same id has the same draw. Two others may share one by chance, but hardly a hash of 64 bits as well: for 1e9
+    people the chance of any such pair is below 1e-17.
+    """
+
+    def __init__(self) -> None:
+        self._draws: list[np.ndarray] = []
+        self._hashes: list[np.ndarray] = []
+
+    def add(self, draws: pa.ChunkedArray, ids: pa.ChunkedArray) -> None:
+        """Some rows more."""
+        self._draws.append(np.array(draws))
+        self._hashes.append(np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids)))
+
+    def check(self, where: str) -> None:
+        """Refuse an id that comes in two rows; within a block it was found before."""
+        if len(self._draws) < 2:  # noqa: PLR2004 one block
+            return
+        draws, hashes = np.concatenate(self._draws), np.concatenate(self._hashes)
+        order = np.lexsort((hashes, draws))
+        same = (np.diff(draws[order]) == 0) & (np.diff(hashes[order]) == 0)
+        if same.any():
+            pairs = np.sort(np.stack([order[:-1][same], order[1:][same]]), axis=0)
+            first, again = pairs[:, np.argmin(pairs[1])] + 1
+            msg = (
+                f"{where}: row {again} has the id of row {first}. In a round everybody is decided for once. "
+                "Hint: drop rows that are there twice, or name a column whose values differ."
+            )
+            raise DataError(msg)
 
 
 def numbers(table: pa.Table, column: str, *, where: str, first_row: int = 1) -> pa.ChunkedArray:

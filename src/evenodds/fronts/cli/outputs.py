@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+import stat
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EISDIR, ELOOP
 from pathlib import Path
 
-from evenodds.errors import OptionError
+from evenodds.errors import EvenoddsWarning, OptionError
 
-__all__ = ["check_folder", "check_outputs", "placed"]
+__all__ = ["check_folder", "check_outputs", "key_of", "placed", "write_keys", "write_secret"]
 
 
 def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
@@ -81,3 +83,54 @@ def placed(path: str) -> Iterator[Path]:
     finally:
         if place is not None:
             part.unlink(missing_ok=True)
+
+
+# -- secrets -----------------------------------------------------------------------------------------------------------
+
+
+def write_secret(path: str, text: str) -> None:
+    """Write a file that only its owner can read; one that is there already is never written over."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        msg = f"{path} is there already, and a key that is written over is lost. Hint: choose another name."
+        raise OptionError(msg) from None
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(text)
+    except OSError:
+        Path(path).unlink()
+        raise
+
+
+def write_keys(folder: str, keys: Sequence[str]) -> None:
+    """Write each key to a file of its own, 1.txt and so on, in a new folder that only its owner can enter."""
+    place = Path(folder)
+    part = place.with_name(f".evenodds.{os.urandom(8).hex()}.part")
+    width = len(str(len(keys)))
+    if place.exists() or place.is_symlink():
+        msg = f"{folder} is there already, and keys that are written over are lost. Hint: choose another name."
+        raise OptionError(msg)
+    if not place.parent.is_dir():
+        msg = f"There is no folder {place.parent}. Hint: make it first."
+        raise OptionError(msg)
+    try:
+        part.mkdir(0o700)
+        for number, key in enumerate(keys, 1):
+            write_secret(str(part / f"{number:0{width}}.txt"), f"{key}\n")
+        part.rename(place)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def key_of(path: str) -> str:
+    """The key that a file holds; a warning where others than its owner can read it."""
+    file = Path(path)
+    mode = file.stat().st_mode
+    if os.name == "posix" and stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):
+        msg = (
+            f"{path} can be read by others than its owner (mode {stat.S_IMODE(mode):04o}), and who knows the key can "
+            f"foretell every draw. Hint: chmod 600 {path}, or evenodds draw-key -o, which writes it so."
+        )
+        warnings.warn(msg, EvenoddsWarning, stacklevel=2)
+    return file.read_text(encoding="ascii", errors="replace").strip()
