@@ -12,7 +12,7 @@ from evenodds.decisions.apply import apply, group_number, is_taken
 from evenodds.decisions.draw import check_round, doubled, texts_of, uniforms
 from evenodds.decisions.engines import check_ids, check_places, drawn, fresh, ranked, summed
 from evenodds.decisions.keys import check_key
-from evenodds.decisions.places import check_number, handed_out, places_asked_for, start_of
+from evenodds.decisions.places import check_answers, check_number, handed_out, places_asked_for, start_of
 from evenodds.errors import DataError, OptionError
 from evenodds.frames import Frame, array_of, is_lazy, narwhals, opened, with_column
 from evenodds.model.cells import names_of
@@ -95,9 +95,7 @@ def decide(
     3   d      60  white  1.000         1
     """
     asked = places_asked_for(places)
-    if asked is not None and policy.review is not None:
-        msg = "places= hands out a yes or a no, and this policy also says review. Hint: leave places out."
-        raise OptionError(msg)
+    check_answers(asked, policy)
     table = opened(frame, [id])
     new = ("decision",) if asked is not None else ("draw", "decision")
     taken = [name for name in new if is_taken(table, name)]

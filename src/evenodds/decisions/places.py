@@ -28,9 +28,10 @@ from evenodds.decisions.draw import begun, doubled, texts_of, whole_number
 from evenodds.errors import OptionError
 from evenodds.geometry.pieces import Floats
 from evenodds.model.keys import Codes
+from evenodds.model.policy import Policy
 from evenodds.values import whole_number_of
 
-__all__ = ["check_number", "handed_out", "marked", "order_of", "places_asked_for", "start_of"]
+__all__ = ["check_answers", "check_number", "handed_out", "marked", "order_of", "places_asked_for", "start_of"]
 
 _PREFIX = "evenodds/places/v1|"
 _BITS = 53
@@ -51,6 +52,13 @@ def places_asked_for(places: object) -> int | None:
         hint = "places=True hands out as many as the odds sum to"
         msg = f"{str(error).removesuffix('.')}, True or None. Hint: {hint}."
         raise OptionError(msg) from None
+
+
+def check_answers(places: int | None, policy: Policy) -> None:
+    """Refuse places of a policy that has another answer than yes and no."""
+    if places is not None and policy.review is not None:
+        msg = "places= hands out a yes or a no, and this policy also says review. Hint: leave places out."
+        raise OptionError(msg)
 
 
 def handed_out(

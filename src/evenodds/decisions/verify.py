@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from evenodds.decisions.dice import Tally
 from evenodds.decisions.doubles import Doubles
-from evenodds.decisions.draw import draw
-from evenodds.decisions.places import handed_out, places_asked_for
+from evenodds.decisions.draw import check_round, draw
+from evenodds.decisions.keys import check_key
+from evenodds.decisions.places import check_answers, handed_out, places_asked_for
 from evenodds.decisions.verification import Difference, Verification, WrongRow
-from evenodds.errors import DataError, OptionError, UnknownGroupError
+from evenodds.errors import DataError, UnknownGroupError
 from evenodds.evaluation.intervals import confidence_of
 from evenodds.frames import Frame, array_of, factorize, is_lazy, is_missing, opened
 from evenodds.geometry.pieces import Floats
@@ -145,12 +146,11 @@ class Verifier:
         self._review = policy.review is not None
         self._key, self._round = key, round
         self._places = places_asked_for(places)
-        if self._places is not None and self._review:
-            msg = "places= hands out a yes or a no, and this policy also says review. Hint: leave places out."
-            raise OptionError(msg)
+        check_answers(self._places, policy)
         self._digits = None if digits is None else whole_number_of("digits", digits, least=1)
         self._confidence = confidence_of(confidence)
-        draw([], key=key, round=round)  # refused before anything is read
+        check_key(key)  # refused before anything is read
+        check_round(round)
         self._first_row = self._rows = first
         self._doubles = Doubles()
         self._tallies = {outcome: Tally(policy.groups) for outcome in ("yes", *(["review"] if self._review else []))}

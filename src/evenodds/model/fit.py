@@ -317,7 +317,7 @@ def _certified(
     def later() -> dict[str, Any]:
         """What few look at, all of it at once, so that the people can be let go of."""
         found: dict[str, Any] = {
-            "randomized": tuple(map(randomized_share, curves, joint.members)),
+            "randomized": tuple(map(randomized_share, joint.members, curves)),
             "spreads": spreads_of(joint, curves, request.constraint.rates),
             "one_threshold": one_threshold_within(joint, asked, goal),
             "before": before or best_for_everybody(joint, goal, request.constraint.selection_rate),

@@ -163,6 +163,12 @@ class _Search:
         self._is_unsure = False  # whether a program had trouble, so that nothing is proven
         self.bound = np.inf
         """What nobody gains more than within the budget, once it was searched."""
+        if constraint.one_point:
+            vertices = sum(side.size for side in self._sides)
+            self._looks, self._first_looks = max(min(_NODES, _WORK // vertices), _LEAST), _FIRST
+        else:
+            self._looks = max(min(_PROGRAMS, _COLUMNS // len(self._sides)), _FIRST_PROGRAMS)
+            self._first_looks = _FIRST_PROGRAMS
         self._by_fpr, self._by_tpr = map(float, objective.by_rate.sum(axis=0))
         self._negatives, self._positives = map(float, objective.shares.sum(axis=0))
 
@@ -171,12 +177,7 @@ class _Search:
         known, found = self._thresholds()
         waiting: list[tuple[float, int, _Node, list[Band]]] = []
         order = count()
-        vertices = sum(side.size for side in self._sides)
-        if self._constraint.one_point:
-            looks = min(max(min(_NODES, _WORK // vertices), _LEAST), _FIRST if first else _NODES)
-        else:
-            most = max(min(_PROGRAMS, _COLUMNS // len(self._sides)), _FIRST_PROGRAMS)
-            looks = min(most, _FIRST_PROGRAMS) if first else most
+        looks = self._first_looks if first else self._looks
         fresh: Iterator[_Node] = iter([tuple(_Interval(0, s.size - 1, 0, s.size - 1) for s in self._sides)])
         while True:
             for node in fresh:

@@ -65,10 +65,13 @@ def rates_of(curve: Treatment, group: Group) -> Point:
     return Point(*(float(min(max(rate, 0.0), 1.0)) for rate in (fpr, tpr)))  # rounding must not make a rate of 1 more
 
 
-def randomized_share(curve: Curve, group: Group) -> float:
-    """The share of a group's people who are decided by chance."""
-    held = [float(side.weights[is_random(curve(curve.scale.own(side.points)))].sum()) for side in group.by_label]
-    return min(sum(held) / group.total, 1.0)
+def randomized_share(group: Group, *curves: Curve) -> float:
+    """The share of a group's people for whom chance has a say, by any of some curves."""
+    held = 0.0
+    for side in group.by_label:
+        drawn = [is_random(curve(curve.scale.own(side.points))) for curve in curves]
+        held += float(side.weights[np.any(drawn, axis=0)].sum())
+    return min(held / group.total, 1.0)
 
 
 @dataclass(frozen=True)

@@ -112,9 +112,10 @@ class Population:
 
         # Chance alone adds no more than the margin, and less where rates differ already: seldom the same pair's both.
         most = least + self.margin(confidence)
-        if excess(least) <= 0 or excess(most) >= 0:
+        short, enough = excess(least), excess(most)
+        if short <= 0 or enough >= 0:
             return min(most, 1.0)
-        _, width = bracketed_root(excess, (least, excess(least)), (most, excess(most)), 1e-12)
+        _, width = bracketed_root(excess, (least, short), (most, enough), 1e-12)
         return min(width, 1.0)
 
     def is_within(self, tolerance: float, confidence: float, guarantee: Guarantee) -> bool:

@@ -33,7 +33,7 @@ from evenodds.model.joint import JointDistribution
 from evenodds.model.lottery import Band, least_band
 from evenodds.model.nodes import shares_at, within_slope
 from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
-from evenodds.model.policy import rates_of
+from evenodds.model.policy import randomized_share, rates_of
 from evenodds.model.population import Spread, spread_of_odds
 from evenodds.model.request import Request, SlopeBudget
 from evenodds.model.reviewed import SOME_SCORES, Reviewed, Reviewing
@@ -111,8 +111,8 @@ def _with_fewer_coins(member: Group, shares: Floats, u: Curve, w: Curve) -> tupl
     pairs += [together] if together is not None else []
     at = member.scores
     allowed = [pair for pair in pairs if (pair[0](at) <= pair[1](at) + _NOISE).all()]
-    best = min(allowed, key=lambda pair: _randomized(member, *pair))
-    return best if _randomized(member, *best) < _randomized(member, u, w) - _NOISE else (u, w)
+    best = min(allowed, key=lambda pair: randomized_share(member, *pair))
+    return best if randomized_share(member, *best) < randomized_share(member, u, w) - _NOISE else (u, w)
 
 
 class _Program:
@@ -126,8 +126,7 @@ class _Program:
         every = list(zip(people.members, self.nodes, strict=True))
         # Who is between two nodes counts for both, as odds on a straight line do: rates are those of everybody.
         self._shares = [np.stack([shares_at(s.points, s.weights, at) for s in m.by_label]) for m, at in every]
-        weights = np.array([[m.negative_total, m.positive_total] for m in people.members])
-        self._weights = weights / weights.sum()
+        self._weights = self.goal.shares
         self._coefficients = [coefficients(people, rate) for rate in request.constraint.rates]
         ends = np.cumsum([at.size for at in self.nodes])
         self._size = int(ends[-1])
@@ -347,20 +346,11 @@ def certified(joint: JointDistribution, band: Reviews, scored: Scored | None) ->
         spreads=spreads,
         one_threshold=one_threshold_within(joint, request, goal),
         before=best_for_everybody(joint, goal),
-        randomized=tuple(_randomized(member, curve, upper) for member, curve, upper in every),
+        randomized=tuple(randomized_share(member, curve, upper) for member, curve, upper in every),
         weighted=not joint.is_counted,
         scored=scored,
         reviewed=Reviewed(review, joint.groups, tuple(share for _, share in found), tuple(p[:2] for p in people)),
     )
-
-
-def _randomized(member: Group, curve: Curve, upper: Curve) -> float:
-    """The share of a group for whom chance has a say in whether they are told yes, reviewed or told no."""
-    held = 0.0
-    for side in member.by_label:
-        at = curve.scale.own(side.points)
-        held += float(side.weights[is_random(curve(at)) | is_random(upper(at))].sum())
-    return min(held / member.total, 1.0)
 
 
 def _spread(rate: str, member: Group, curve: Curve, upper: Curve, review: Review) -> Spread:

@@ -54,7 +54,6 @@ def summary_of(proof: Certificate) -> str:
     rates = np.array([[(point.fpr, point.tpr) for point in of] for of in points])  # before and after, group, rate
     chance = np.array(proof.randomized or [np.nan] * len(proof.groups))
     reviewed = np.array(list(proof.reviewed.by_group.values())) if proof.reviewed else None
-    total = counts.sum(axis=1)
 
     def row(name: str, who: NDArray[np.intp]) -> list[str]:
         own = counts[who]
@@ -66,7 +65,7 @@ def summary_of(proof: Certificate) -> str:
         return [name, f"{own.sum():,.6g}", *cells, _number(steepest, 4)]
 
     heads = ["group", "people", "yes", "FPR", "TPR", "by chance", *(["reviewed"] if proof.reviewed else []), "steepest"]
-    every = np.arange(total.size)
+    every = np.arange(len(proof.groups))
     rows = [row(group, every[i : i + 1]) for i, group in enumerate(proof.groups[:_MANY])]
     if len(proof.groups) > _MANY:
         rows.append([f"... and {len(proof.groups) - _MANY} groups more", *[""] * (len(heads) - 1)])
