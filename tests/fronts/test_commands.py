@@ -682,14 +682,14 @@ def test_bad_data_is_one_clear_line(run, tmp_path, words, file, expected):
     [
         (lambda text: text[: len(text) // 2], "is not JSON, or was cut off"),
         (lambda text: text.replace('"p": 0.5', '"p": 0.4', 1), "was changed since it was saved"),
-        (lambda text: text.replace('"version": 2', '"version": 4'), "has version 4; this evenodds reads up to 3"),
+        (lambda text: text.replace('"version": 4', '"version": 5'), "has version 5; this evenodds reads up to 4"),
         (lambda text: text.replace("evenodds/policy", "else"), "is not a policy"),
         (lambda _: "[]", "is not a policy"),
         (lambda _: "\udcff", "is not JSON"),
         (lambda _: "", "is not JSON"),
         (lambda text: text.replace('"tolerance": 0.0', '"tolerance": NaN'), "NaN is no number"),
         (lambda _: "[" * 200_000, "is not JSON, or was cut off"),
-        (lambda text: text.replace('"version": 2', f'"version": {"9" * 5000}'), "is not JSON, or was cut off"),
+        (lambda text: text.replace('"version": 4', f'"version": {"9" * 5000}'), "is not JSON, or was cut off"),
         (lambda text: text.replace('"group": "white"', r'"group": "\ud800"'), "is not JSON, or was cut off"),
     ],
 )
