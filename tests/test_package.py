@@ -26,6 +26,7 @@ LAYERS = (
     "datasets",
     "evaluation",
     "decisions",
+    "exports",
     "pictures",
     "report",
     "studies",

@@ -228,8 +228,6 @@ def _value(frame: Frame, pieces: Pieces, r: Any) -> Any:
 
 def _polynomial(frame: Frame, pieces: Pieces, piece: int, r: Any) -> Any:
     """By Horner's rule, in the same order of operations as numpy's, so that every bit agrees."""
-    first, *others = [
-        constant(frame, c) for c in np.trim_zeros(pieces.coefficients[piece], "b").tolist()[::-1] or [0.0]
-    ]
+    first, *others = [constant(frame, c) for c in reversed(pieces.polynomial(piece))]
     u = (r - constant(frame, float(pieces.origin[piece]))) * constant(frame, float(pieces.rate[piece]))
     return reduce(lambda value, coefficient: value * u + coefficient, others, first)

@@ -109,6 +109,16 @@ class Pieces:
             value = value * u + self.coefficients[piece, power]
         return np.asarray(value)
 
+    def polynomial(self, piece: int) -> list[float]:
+        """The coefficients of one piece, that of u^0 first, without the zeros after the last other one.
+
+        >>> step = Pieces.joined([2], origin=[0, 0], scale=[1, 1], coefficients=[[0.5, 0.25, 0], [1, 0, 0]])
+        >>> step.polynomial(0), step.polynomial(1)
+        ([0.5, 0.25], [1.0])
+        """
+        row = self.coefficients[piece]
+        return [float(row[0]), *np.trim_zeros(row[1:], "b").tolist()]
+
     def among(self, which: slice) -> Pieces:
         """Some curves of a batch."""
         lo, hi, origin, scale = (part[which] for part in (self.lo, self.hi, self.origin, self.scale))

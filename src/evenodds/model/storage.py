@@ -17,15 +17,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evenodds.errors import DataError, EvenoddsError, one_of
-from evenodds.geometry.pieces import Floats
 from evenodds.model.certificate import Certificate
 from evenodds.model.curves import Curve
 from evenodds.model.records import certificate_of, number, record_of, written_number
@@ -254,14 +251,14 @@ def plain_pieces(curve: Curve) -> dict[str, Any]:
     """
     pieces = curve.pieces
 
-    def column(values: Floats) -> list[Any]:
-        return [written_number(value) for value in (values + 0.0).tolist()]  # + 0.0, so that there is no -0.0
+    def column(values: Iterable[float]) -> list[Any]:
+        return [written_number(float(value) + 0.0) for value in values]  # + 0.0, so that there is no -0.0
 
     return {
         "breaks": column(pieces.breaks),
         "origin": column(pieces.origin),
         "rate": column(pieces.rate),
-        "coefficients": [column(np.append(row[:1], np.trim_zeros(row[1:], "b"))) for row in pieces.coefficients],
+        "coefficients": [column(pieces.polynomial(piece)) for piece in range(pieces.lo.size)],
     }
 
 
