@@ -24,7 +24,7 @@ demo: $(VENV)/installed ## Set up, recompute the CreditRisk study and print its 
 	$(BIN)/evenodds study credit
 
 test: $(VENV)/developed lint types ## Set up and run every test, doctest, lint and type check
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/developed ## Check style
 	$(BIN)/ruff check

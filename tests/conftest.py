@@ -27,3 +27,10 @@ def engines():
     found = Engines()
     yield found
     found.stop()
+
+
+def pytest_collection_modifyitems(items):
+    """What needs Spark or PostgreSQL runs in one process, so that each is started once."""
+    for item in items:
+        if "engines" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("engines"))

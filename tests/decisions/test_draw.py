@@ -124,7 +124,11 @@ def test_every_draw_is_what_it_is_said_to_be():
     [
         ("AB" * 32, "one with upper-case letters, which reads as the same key and would draw differently under one"),
         ("aB" * 32, "one with upper-case letters"),
-        ("ab" * 31, "62 characters. Hint: secrets.token_hex(32) makes one, and so does evenodds draw-key."),
+        (
+            "ab" * 31,
+            "62 characters. Hint: give the key itself, all of it; evenodds draw-key makes a new one,",
+        ),
+        ("ab" * 32 + "\n", "one with spaces or a line end around it. Hint: key.strip() takes these away."),
         ("é" * 64, "one with other characters"),
         ("\u212a" * 64, "one with other characters"),
         (b"ab" * 32, "bytes"),

@@ -16,9 +16,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import evenodds as eo
+from evenodds.decisions.dice import Tally
 from evenodds.decisions.doubles import Doubles
+from evenodds.decisions.keys import commitment
 
 KEY = "ab" * 32
 WORDS = {"score": "points", "group": "race", "id": "who", "key": KEY}
@@ -222,8 +226,10 @@ def test_places_of_a_policy_of_negative_orientation(policy):
     assert eo.verify(fitted, decided.iloc[::-1], **WORDS, places=True).passed
     total = int(decided["decision"].sum())
     assert eo.verify(fitted, decided, **WORDS, places=total).passed
-    with pytest.raises(eo.OptionError, match="places=3 is not what the odds of these 2,000 people sum to"):
-        eo.verify(fitted, decided, **WORDS, places=3)
+    found = eo.verify(fitted, decided, **WORDS, places=3)
+    assert not found.passed
+    assert found.wrong == 0
+    assert f"There were 3 places, and {total:,} people got one." in str(found)
 
 
 def test_a_biased_draw_with_decisions_that_match_it(policies):
@@ -267,25 +273,42 @@ def test_dice_by_group(policies):
         assert one.rate == (own["decision"] == one.outcome).mean()
         assert one.mean_odds == pytest.approx(odds.mean(), abs=1e-12)
         assert one.z == pytest.approx(((own["decision"] == one.outcome).sum() - odds.sum()) / spread, abs=1e-9)
-        half = (3.227 * spread + 0.5) / len(own)  # the normal's value for 1 - 0.01 / 8
-        assert one.high == pytest.approx(one.mean_odds + half, abs=1e-4)
+        t = (one.high - one.mean_odds) * len(own)  # where Bennett's bound is what each side may err by
+        x = t / spread**2
+        bound = math.exp(-(spread**2) * ((1 + x) * math.log1p(x) - x))
+        assert 2 * 8 * bound == pytest.approx(0.01, rel=1e-4)
         assert not one.is_outside
     assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301 our own bytes
 
 
-def test_honest_dice_are_doubted_no_more_often_than_said(policies):
-    """300 rounds at a confidence of 0.8: were a fifth of them doubted, more than 89 come once in 10^5 times."""
-    people = cohort(300)
+@given(odds=st.lists(st.floats(0, 1), min_size=1, max_size=60), confidence=st.sampled_from([0.5, 0.8, 0.95, 0.999]))
+def test_honest_dice_are_doubted_no_more_often_than_said(odds, confidence):
+    """The chance of each number of yeses is computed exactly, by adding one person after another."""
+    odds = np.array(odds)
+    tally = Tally(("a",))
+    tally.add(odds, np.zeros(odds.size, dtype=bool), np.zeros(odds.size, dtype=np.int64))
+    (dice,) = tally.dice("yes", confidence=confidence, tests=1, places=False)
+    chances = np.ones(1)
+    for one in odds.tolist():
+        chances = np.append(chances * (1 - one), 0.0) + np.append(0.0, chances * one)
+    rates = np.arange(odds.size + 1) / odds.size
+    outside = (rates < dice.low) | (rates > dice.high)
+    assert chances[outside].sum() <= 1 - confidence + 1e-12
+
+
+def test_dishonest_dice_are_doubted(policies):
+    """Four standard deviations too many yeses in one group are seen, with the usual confidence."""
+    people = cohort(2000)
     odds = eo.apply(policies["plain"], people, score="points", group="race")["odds"]
-    doubted = 0
-    for i in range(300):
-        draws = eo.draw(people["who"], key=KEY, round=str(i))
-        decided = people.assign(odds=odds, draw=draws, decision=(draws < odds).astype(int))
-        found = verified(policies, "plain", decided, round=str(i), confidence=0.8)
-        assert found.passed
-        doubted += bool(found.suspicious)
-    assert doubted <= 89
-    assert doubted > 5
+    rng = np.random.default_rng(4)
+    for group in ("white", "asian"):
+        own = (people["race"] == group).to_numpy()
+        spread = math.sqrt((odds * (1 - odds))[own].sum())
+        drawn = rng.random(2000) < odds
+        too_few = np.flatnonzero(own & ~drawn)[: round(odds[own].sum() + 4 * spread - drawn[own].sum())]
+        drawn[too_few] = True
+        found = verified(policies, "plain", people.assign(odds=odds, draw=0.5, decision=drawn.astype(int)))
+        assert found.suspicious == (group,)
 
 
 def test_places_are_within_one_yes_of_the_odds(policies):
@@ -311,7 +334,7 @@ def test_fewer_digits_are_told_and_can_be_allowed_for(policies):
         for rounded in (decided.round({"odds": digits, "draw": digits}), significant):
             found = verified(policies, "plain", rounded)
             assert not found.passed
-            assert f"as if written with {digits} decimal places. Hint: digits={digits} compares them so." in str(found)
+            assert f"as if written with {digits} decimal places. Hint: digits={digits} compares them so;" in str(found)
             found = verified(policies, "plain", rounded, digits=digits)
             assert found.passed
             assert f"(odds and draws to {digits} decimal places)" in str(found)
@@ -332,8 +355,12 @@ def test_fewer_digits_are_told_and_can_be_allowed_for(policies):
         ("points", math.inf, "its score is missing, NaN or infinite"),
         ("race", None, "it has no group"),
         ("who", None, "it has no id"),
-        ("who", " p", "its id cannot be drawn for"),
-        ("who", "Zoe\u0301", "its id cannot be drawn for"),
+        ("who", " p", "its id cannot be drawn for, since an id must be without spaces at its ends and NFC"),
+        (
+            "who",
+            "Zoe\u0301",
+            "its id cannot be drawn for, since an id must be without spaces at its ends and NFC-normali",
+        ),
     ],
 )
 @pytest.mark.parametrize("kind", ["plain", "review", "places"])
@@ -345,7 +372,7 @@ def test_rows_that_cannot_be_judged(policies, kind, column, value, why):
     assert not found.passed
     assert found.unjudged == 1
     assert re.search(
-        rf"1 row cannot be judged, and should have no decision; the first is row 4 \(.*\): {why}\.", str(found)
+        rf"1 row cannot be judged, and should have no decision; the first is row 4 \(.*\): {why}", str(found)
     )
     if kind != "places":
         assert found.wrong == 1
@@ -375,7 +402,7 @@ def test_ids_that_come_again_are_named(policies):
     assert (found.doubled, found.wrong, found.passed) == (3, 0, False)
     assert found.doubled_ids == (decided.loc[3, "who"], decided.loc[9, "who"])
     assert (
-        "Failed: odds, draws and decisions of all 103 rows are right.\n3 rows have ids that were there before"
+        "Failed, though odds, draws and decisions of all 103 rows are right.\n3 rows have ids that were there before"
         in str(found)
     )
     assert repr(found) == "Verification(failed, 103 rows, 3 doubled)"
@@ -438,7 +465,9 @@ def test_bad_input_is_refused(policies):
         eo.verify(policy, frame, **WORDS, digits=0)
     with pytest.raises(eo.OptionError, match="confidence=1 is not allowed"):
         eo.verify(policy, frame, **WORDS, confidence=1)
-    with pytest.raises(eo.DataError, match="verify takes frames in memory, got LazyFrame"):
+    with pytest.raises(
+        eo.DataError, match=r"takes frames in memory \(pandas, polars, pyarrow\), got polars's LazyFrame"
+    ):
         eo.verify(policy, pl.from_pandas(frame).lazy(), **WORDS)
     with pytest.raises(eo.OptionError, match="must be a Policy, got float"):
         eo.verify(0.5, frame, **WORDS)
@@ -448,6 +477,30 @@ def test_bad_input_is_refused(policies):
         eo.verify(policy, frame.assign(decision="yes"), **WORDS)
     with pytest.raises(eo.DataError, match="The odds column 'odds' holds String, not numbers"):
         eo.verify(policy, pl.from_pandas(frame.assign(odds="high")), **WORDS)
+
+
+def test_the_commitment_that_was_published(policies):
+    frame = published(policies, "plain", cohort())
+    assert verified(policies, "plain", frame, commitment=commitment(KEY)).passed
+    assert "as committed" in str(verified(policies, "plain", frame, commitment=f" {commitment(KEY).upper()}\n"))
+    other = verified(policies, "plain", frame, commitment="0" * 64)
+    assert not other.passed
+    assert other.wrong == 0
+    assert f"The key is not the one that was committed to: {'0' * 64} was published." in str(other)
+    for bad in ("", "ab", "g" * 64, 7):
+        with pytest.raises(eo.OptionError, match="commitment must be 64 hexadecimal digits"):
+            verified(policies, "plain", frame, commitment=bad)
+
+
+def test_scores_of_single_precision_are_told(policies):
+    people = cohort(200).assign(points=lambda frame: (frame["points"] + 0.1).astype("float32"))
+    frame = eo.decide(policies["plain"], people, **WORDS)
+    assert verified(policies, "plain", frame).passed
+    text = from_csv(frame.to_csv(index=False))  # writes 20.1 for the float32 nearest to it
+    found = verified(policies, "plain", text)
+    assert found.wrong_odds > 50
+    assert "All of these odds are right for scores of single precision (float32)" in str(found)
+    assert verified(policies, "plain", text.astype({"points": "float32"})).passed
 
 
 def test_what_is_told_of_one_row(policies):

@@ -481,7 +481,10 @@ def test_a_key_that_others_can_read_is_warned_of(environment, tmp_path):
     ("key", "got"),
     [
         ("AB" * 32, "one with upper-case letters, which reads as the same key and would draw differently"),
-        ("ab" * 31, "got 62 characters. Hint: secrets.token_hex(32) makes one, and so does evenodds draw-key."),
+        (
+            "ab" * 31,
+            "got 62 characters. Hint: give the key itself, all of it; evenodds draw-key makes a new one,",
+        ),
         ("ab" * 33, "got 66 characters"),
         ("xy" * 32, "got one with other characters"),
         ("", "got 0 characters"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import numpy as np
@@ -35,7 +36,12 @@ def decided(policy, past, tmp_path, monkeypatch):
 @pytest.mark.usefixtures("decided")
 def test_honest_files_of_every_kind(run, tmp_path):
     text = run("verify", "decided.csv", *WORDS)
-    assert text.startswith("Passed: odds, draws and decisions of all 1,200 rows are right.\nWere the dice honest?")
+    assert text.startswith("Passed: odds, draws and decisions of all 1,200 rows are right.\nPolicy ")
+    assert "\nWere the dice honest?" in text
+    agreed = hashlib.sha256(KEY.encode()).hexdigest()
+    assert f"key of commitment {agreed}, as committed." in run("verify", "decided.csv", *WORDS, "--commitment", agreed)
+    text = run("verify", "decided.csv", *WORDS, "--commitment", "0" * 64, exit_code=1)
+    assert "The key is not the one that was committed to" in text
     told = json.loads(run("verify", "-", *WORDS, "--json", stdin=(tmp_path / "decided.csv").read_bytes()))
     assert told["passed"] is True
     assert (told["rows"], told["wrong"], told["first"]) == (1200, 0, None)
@@ -122,6 +128,7 @@ def test_bad_input_is_one_clear_line_and_no_verdict(run, decided, tmp_path):
     assert "none.txt" in told(*WORDS, "--key-file", "none.txt")
     assert "--round 'a|b' is not allowed" in told(*WORDS, "--round", "a|b")
     assert "verify: --digits 0 is not allowed" in told(*WORDS, "--digits", 0)
+    assert "verify: --commitment must be 64 hexadecimal digits" in told(*WORDS, "--commitment", "00")
     assert "cannot be --id and --odds at once" in told(*WORDS, "--odds", "name")
     (tmp_path / "other.csv").write_text("\n".join(decided).replace("white", "green"))
     text = run("verify", "other.csv", *WORDS, exit_code=2)
@@ -136,5 +143,5 @@ def test_bad_input_is_one_clear_line_and_no_verdict(run, decided, tmp_path):
 def test_fewer_digits_are_told_with_the_option_for_them(run, tmp_path):
     table = pa.csv.read_csv(tmp_path / "decided.csv").to_pandas().round({"odds": 6, "draw": 6})
     table.to_csv(tmp_path / "round.csv", index=False)
-    assert "Hint: --digits 6 compares them so." in run("verify", "round.csv", *WORDS, exit_code=1)
+    assert "Hint: --digits 6 compares them so;" in run("verify", "round.csv", *WORDS, exit_code=1)
     assert run("verify", "round.csv", *WORDS, "--digits", 6).startswith("Passed")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.evaluation.intervals import critical_value
 from evenodds.geometry.pieces import Floats
 from evenodds.model.keys import Codes
 
@@ -63,19 +62,39 @@ class Tally:
         """What came of it, for each group that has people.
 
         A draw for each person makes the number of yeses a sum of independent ones, whose variance is the sum of odds
-        (1 - odds); it is taken to be normal, with half a yes more to each side since it is whole. With so many tests
-        each may err that much more seldom. Places leave the number within one of the sum of the odds.
+        (1 - odds). Bennett's inequality bounds how far it is off, whatever the odds and however few the people; with
+        so many tests each may err that much more seldom. Places leave the number within one of the sum of the odds.
         """
-        critical = critical_value(1 - (1 - confidence) / max(tests, 1))
+        exponent = math.log(2 * max(tests, 1) / (1 - confidence))
         found = []
         for group, people, yes, expected, variance in zip(self._groups, *self._sums.tolist(), strict=True):
             if not people:
                 continue
             spread = math.sqrt(variance)
-            within = 1.0 if places else critical * spread + 0.5 * (variance > 0)
+            within = 1.0 if places else _farthest(variance, exponent)
             within += _ROUNDING * people
             off = yes - expected if abs(yes - expected) > _ROUNDING * people else 0.0
             z = math.nan if places else off / spread if spread > 0 else math.copysign(math.inf, off) if off else 0.0
             ends = (max((expected - within) / people, 0.0), min((expected + within) / people, 1.0))
             found.append(Dice(group, outcome, int(people), yes / people, expected / people, *ends, z))
         return found
+
+
+def _farthest(variance: float, exponent: float) -> float:
+    """The t for which Bennett's inequality, P(sum - mean >= t) <= exp(-v h(t / v)), says exp(-exponent).
+
+    With h(x) = (1 + x) log(1 + x) - x; a sum of independent steps that are at most 1 above their means.
+
+    >>> round(_farthest(100.0, math.log(40)), 3)
+    28.366
+    """
+    if variance <= 0:
+        return 0.0
+    wanted = exponent / variance
+    x = math.sqrt(2 * wanted) + wanted  # h(x) is at least wanted here, and convex: Newton's steps come down to it
+    for _ in range(100):
+        step = ((1 + x) * math.log1p(x) - x - wanted) / math.log1p(x)
+        x -= step
+        if step <= 1e-12 * x:
+            break
+    return x * variance

@@ -14,11 +14,11 @@ import secrets
 from evenodds.errors import OptionError
 from evenodds.values import whole_number_of
 
-__all__ = ["chain", "check_key", "commitment", "new_key", "pads"]
+__all__ = ["chain", "check_commitment", "check_key", "commitment", "new_key", "pads"]
 
 _LENGTH = 64
 _DIGITS = frozenset("0123456789abcdef")
-_HINT = "Hint: secrets.token_hex(32) makes one, and so does evenodds draw-key."
+_HINT = "Hint: give the key itself, all of it; evenodds draw-key makes a new one, and so does secrets.token_hex(32)."
 
 
 def new_key() -> str:
@@ -38,10 +38,12 @@ def check_key(key: object) -> str:
     ...
     evenodds.errors.OptionError: key must be a string of 64 lower-case hexadecimal digits, got one with upper-case ...
     """
-    if isinstance(key, str) and len(key) == _LENGTH and _DIGITS.issuperset(key):
+    if isinstance(key, str) and _is_key(key):
         return key
     if not isinstance(key, str):
         got, hint = f"{type(key).__name__}", _HINT
+    elif _is_key(key.strip()):
+        got, hint = "one with spaces or a line end around it", "Hint: key.strip() takes these away."
     elif len(key) != _LENGTH:
         got, hint = f"{len(key):,} characters", _HINT
     elif _DIGITS.issuperset(key.lower()) and key.isascii():
@@ -51,6 +53,20 @@ def check_key(key: object) -> str:
         got, hint = "one with other characters", _HINT
     msg = f"key must be a string of 64 lower-case hexadecimal digits, got {got}. {hint}"
     raise OptionError(msg)
+
+
+def _is_key(text: str) -> bool:
+    return len(text) == _LENGTH and _DIGITS.issuperset(text)
+
+
+def check_commitment(given: object) -> str:
+    """A commitment that can be one; capital letters say the same."""
+    text = given.strip().lower() if isinstance(given, str) else ""
+    if not _is_key(text):
+        got = f"{len(text):,} characters" if isinstance(given, str) and len(text) != _LENGTH else repr(given)
+        msg = f"commitment must be 64 hexadecimal digits, the SHA-256 of a key's digits; got {got:.80}."
+        raise OptionError(msg)
+    return text
 
 
 def commitment(key: str) -> str:

@@ -27,7 +27,8 @@ class Difference:
     """None where nothing should be: the row has no score, group or id that could be decided for."""
 
     def __str__(self) -> str:
-        return f"{self.column} {_told(self.published)} is published, and {_told(self.right)} is right"
+        was = f"no {self.column}" if self.published is None else f"{self.column} {self.published!r}"
+        return f"{was} is published, and {'there should be none' if self.right is None else f'{self.right!r} is right'}"
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Verification(Shown):
     wrong_odds: int
     wrong_draws: int
     wrong_decisions: int
-    first: WrongRow | None
-    """The first wrong row."""
+    wrong_rows: tuple[WrongRow, ...]
+    """The first hundred wrong rows."""
     unjudged: int
     """Rows without a finite score, a group, or an id that can be drawn for. Nothing may be published for them."""
     first_unjudged: str
@@ -74,14 +75,43 @@ class Verification(Shown):
     """Decimal places to which odds and draws were compared; None if exactly."""
     largest_error: float
     """The largest difference between odds or draws as published and as they should be."""
+    fingerprint: str
+    """Of the policy."""
+    round: str
+    commitment: str
+    """Of the key."""
+    committed: str | None = None
+    """The commitment that was published, if it was given; it should be the key's."""
+    places_given: int | None = None
+    """How many people got one of the places."""
+    places_asked: int | None = None
+    """How many there were, if that was given."""
+    of_single_precision: int = 0
+    """Wrong odds that would be right if scores were of single precision."""
+    ids_are_numbers: bool = False
+
+    @property
+    def first(self) -> WrongRow | None:
+        """The first wrong row."""
+        return self.wrong_rows[0] if self.wrong_rows else None
 
     @property
     def passed(self) -> bool:
-        """Whether every row is right and nobody stands there twice.
+        """Whether every row is right, nobody stands there twice, and key and places are as they were announced.
 
         The dice have no part in it: honest ones are called into question now and then, by chance.
         """
-        return not self.wrong and not self.doubled
+        return not (self.wrong or self.doubled or self._announced)
+
+    @property
+    def _announced(self) -> list[str]:
+        """What is not as it was announced."""
+        said = []
+        if self.committed not in (None, self.commitment):
+            said.append(f"The key is not the one that was committed to: {self.committed} was published.")
+        if self.places_asked not in (None, self.places_given):
+            said.append(f"There were {self.places_asked:,} places, and {self.places_given:,} people got one.")
+        return said
 
     @property
     def suspicious(self) -> tuple[str, ...]:
@@ -98,22 +128,27 @@ class Verification(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain data."""
-        first = self.first and {
-            "row": self.first.position,
-            "id": self.first.id,
-            "differences": [vars(one) for one in self.first.differences],
-        }
+        wrong_rows = [
+            {"row": row.position, "id": row.id, "differences": [vars(one) for one in row.differences]}
+            for row in self.wrong_rows
+        ]
         names, rows = self.table()
         counts = ("rows", "wrong", "wrong_odds", "wrong_draws", "wrong_decisions", "unjudged", "doubled")
         return {
             "passed": self.passed,
             **{name: getattr(self, name) for name in counts},
             "doubled_ids": list(self.doubled_ids),
-            "first": first,
+            "first": wrong_rows[0] if wrong_rows else None,
+            "wrong_rows": wrong_rows,
             "first_unjudged": self.first_unjudged or None,
             "largest_error": self.largest_error,
             "digits": self.digits,
             "places": self.places,
+            "places_given": self.places_given,
+            "policy": self.fingerprint,
+            "round": self.round,
+            "commitment": self.commitment,
+            "committed": self.committed,
             "confidence": self.confidence,
             "dice": [dict(zip(names, row, strict=True)) for row in rows],
         }
@@ -124,7 +159,13 @@ class Verification(Shown):
         return f"Verification({'passed' if self.passed else 'failed'}, {wrong}{doubled})"
 
     def __str__(self) -> str:
-        return "\n".join([*self._about_rows(), *self._about_dice()])
+        return "\n".join([*self._about_rows(), self._about_what(), *self._about_dice()])
+
+    def _about_what(self) -> str:
+        committed = ", as committed" if self.committed == self.commitment else ""
+        return (
+            f"Policy {self.fingerprint[:16]}..., round {self.round!r}, key of commitment {self.commitment}{committed}."
+        )
 
     def _about_rows(self) -> list[str]:
         values = "odds and decisions" if self.places else "odds, draws and decisions"
@@ -135,16 +176,23 @@ class Verification(Shown):
         )
         said = []
         if self.first is None:
-            verdict = "Passed" if self.passed else "Failed"
-            said.append(f"{verdict}: {values} of all {self.rows:,} rows are right{to}.")
+            verdict = "Passed: " if self.passed else "Failed, though "
+            judged = (
+                f"the {self.rows - self.unjudged:,} rows that can be judged"
+                if self.unjudged
+                else f"all {self.rows:,} rows"
+            )
+            said.append(f"{verdict}{values} of {judged} are right{to}.")
         else:
             draws = "" if self.places else f"draws of {self.wrong_draws:,}, "
             counts = f"odds of {self.wrong_odds:,}, {draws}decisions of {self.wrong_decisions:,}"
             said += [
                 f"Failed: {self.wrong:,} of {self.rows:,} rows are wrong{to}: {counts}.",
                 f"The first is {self.first}.",
+                *self._others(),
                 *self._reasons(),
             ]
+        said += self._announced
         if self.doubled:
             named = ", ".join(f"{one!r:.80}" for one in self.doubled_ids[:_NAMED])
             more = ", ..." if self.doubled > min(_NAMED, len(self.doubled_ids)) else ""
@@ -155,16 +203,31 @@ class Verification(Shown):
             said.append(f"{rows} cannot be judged, and should have no decision; the first is {self.first_unjudged}.")
         return said
 
+    def _others(self) -> list[str]:
+        """Wrong rows after the first, by number."""
+        others = self.wrong_rows[1 : _NAMED + 1]
+        if not others:
+            return []
+        named = ", ".join(f"{row.position} (id {row.id!r:.40})" for row in others)
+        return [f"Others are {named}{', ...' * (self.wrong > len(others) + 1)}."]
+
     def _reasons(self) -> list[str]:
         """What may be behind errors that are many."""
         decidable = self.rows - self.unjudged
         if self.wrong_draws == decidable and self.largest_error > 10.0**-_FEWEST:
-            return ["Every draw is wrong. Hint: is it the key of these decisions, and the round?"]
-        if self.digits is None and 2 * max(self.wrong_odds, self.wrong_draws) > decidable and self.largest_error > 0:
+            numbers = " Or were ids such as '007' read as numbers?" if self.ids_are_numbers else ""
+            return [f"Every draw is wrong. Hint: is it the key of these decisions, and the round?{numbers}"]
+        if self.wrong_odds and self.of_single_precision == self.wrong_odds:
+            told = "All of these odds are right for scores of single precision (float32), which text does not tell from"
+            return [f"{told} others. Hint: make float32 of the scores here, and float64 before decisions are made."]
+        most = 2 * max(self.wrong_odds, self.wrong_draws) > decidable
+        if self.digits is None and most and 0 < self.largest_error < 1:
             places = math.floor(-math.log10(2 * self.largest_error))
             if _FEWEST <= places <= _MOST:
                 off = f"No odds or draw is off by more than {self.largest_error:.1g}"
-                return [f"{off}, as if written with {places} decimal places. Hint: digits={places} compares them so."]
+                rounded = f"as if written with {places} decimal places. Hint: digits={places} compares them so"
+                more = "if the file has more of them, it is the scores that were rounded, which must not be"
+                return [f"{off}, {rounded}; {more}."]
         return []
 
     def _about_dice(self) -> list[str]:
@@ -182,7 +245,3 @@ class Verification(Shown):
         else:
             verdict = f"no group's rate is farther from its mean odds than chance explains ({bound})"
         return [f"Were the dice honest? As far as rates tell: {verdict}.", text_table([names[i] for i in kept], cells)]
-
-
-def _told(value: Any) -> str:
-    return "nothing" if value is None else repr(value)

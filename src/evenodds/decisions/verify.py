@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,26 +10,29 @@ from numpy.typing import NDArray
 
 from evenodds.decisions.dice import Tally
 from evenodds.decisions.doubles import Doubles
-from evenodds.decisions.draw import check_round, draw
-from evenodds.decisions.keys import check_key
+from evenodds.decisions.draw import check_round, draw, texts_of, uniforms
+from evenodds.decisions.keys import check_commitment, check_key
+from evenodds.decisions.keys import commitment as commitment_of
 from evenodds.decisions.places import check_answers, handed_out, places_asked_for
+from evenodds.decisions.published import WORDS, Published, as_it_stands, ids_of
 from evenodds.decisions.verification import Difference, Verification, WrongRow
 from evenodds.errors import DataError, UnknownGroupError
 from evenodds.evaluation.intervals import confidence_of
-from evenodds.frames import Frame, array_of, factorize, is_lazy, is_missing, opened
+from evenodds.frames import array_of, is_missing
 from evenodds.geometry.pieces import Floats
-from evenodds.model.cells import check_group_kinds, check_numeric, names_of
+from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
 from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.scale import Scale
 from evenodds.values import whole_number_of
 
-__all__ = ["Published", "Verifier", "verify"]
+__all__ = ["Verifier", "verify"]
 
-_WORDS = ("no", "review", "yes")  # decisions of a policy with reviews, by number
 _LOOKED_AT = 1000  # rows of groups that are not known, to name these
 _KEPT = 20  # ids that come again, by name
+_DIGITS = 20  # decimal places beyond which none of a number between 0 and 1 matters
+_ROWS_KEPT = 100  # wrong rows that are told one by one
 
 
 def verify(
@@ -48,6 +50,7 @@ def verify(
     places: int | bool | None = None,
     digits: int | None = None,
     confidence: float = 0.95,
+    commitment: str | None = None,
 ) -> Verification:
     """Check published decisions one by one, once the key is revealed.
 
@@ -67,17 +70,20 @@ def verify(
         "_review" after its name, and decisions are "yes", "review" and "no", else 1 and 0 (or True and False). With
         places there is no draw.
     places : True or int, optional
-        The decisions are places that were handed out, as for `decide`; the frame must hold the whole cohort.
+        The decisions are places that were handed out, as for `decide`; the frame must hold the whole cohort. With a
+        number the verification also fails if that is not how many there were.
     digits : int, optional
         How many decimal places odds and draws were published with. Without it they must be right to the last bit, as
         they are after `decide` in a CSV file of any library that does not round. Decisions are computed from exact odds
         and draws in any case.
     confidence : float
         How sure to be before dice are called into question, for all groups together.
+    commitment : str, optional
+        What was published of the key beforehand. The verification fails if it is another key's.
 
     Returns
     -------
-    A `Verification`: `.passed`, how many odds, draws and decisions are wrong, the first wrong row, rows that cannot be
+    A `Verification`: `.passed`, how many odds, draws and decisions are wrong, `.wrong_rows`, rows that cannot be
     judged, ids that come twice, and `.dice`, the rates of a yes beside the mean odds.
 
     Examples
@@ -94,36 +100,25 @@ def verify(
     >>> print(eo.verify(policy, decided, **words))
     Failed: 1 of 3 rows are wrong: odds of 0, draws of 0, decisions of 1.
     The first is row 1 (id 'b'): decision 0 is published, and 1 is right.
+    Policy ..., round '', key of commitment 60e05bd1b195af2f94112fa7197a5c88289058840ce7c6df9693756bc6250f55.
     Were the dice honest? As far as rates tell: no group's rate is farther from its mean odds than chance explains ...
       group  people  rate  mean_odds  low  high        z  outside
       black       1     1     0.4689    0     1    1.064       no
       white       2   0.5     0.6465    0     1  -0.5426       no
     """
     columns = Published(score, names_of(group), id, odds, draw, decision)
-    verifier = Verifier(policy, columns, key=key, round=round, places=places, digits=digits, confidence=confidence)
+    verifier = Verifier(
+        policy,
+        columns,
+        key=key,
+        round=round,
+        places=places,
+        digits=digits,
+        confidence=confidence,
+        commitment=commitment,
+    )
     verifier.add(frame)
     return verifier.result()
-
-
-@dataclass(frozen=True)
-class Published:
-    """The names of the columns of published decisions."""
-
-    score: str
-    group: tuple[str, ...]
-    id: str
-    odds: str = "odds"
-    draw: str = "draw"
-    decision: str = "decision"
-
-    def needed(self, *, review: bool, places: bool) -> list[str]:
-        """All of them that must be there."""
-        drawn = [] if places else [self.draw]
-        return [self.score, *self.group, self.id, *self.values(review=review), *drawn, self.decision]
-
-    def values(self, *, review: bool) -> list[str]:
-        """The columns of odds."""
-        return [self.odds, *([f"{self.odds}_review"] if review else [])]
 
 
 class Verifier:
@@ -139,6 +134,7 @@ class Verifier:
         places: int | bool | None = None,
         digits: int | None = None,
         confidence: float = 0.95,
+        commitment: str | None = None,
         first: int = 0,
     ) -> None:
         check_policy(policy)
@@ -147,15 +143,19 @@ class Verifier:
         self._key, self._round = key, round
         self._places = places_asked_for(places)
         check_answers(self._places, policy)
-        self._digits = None if digits is None else whole_number_of("digits", digits, least=1)
+        self._digits = None if digits is None else min(whole_number_of("digits", digits, least=1), _DIGITS)
         self._confidence = confidence_of(confidence)
         check_key(key)  # refused before anything is read
         check_round(round)
+        self._commitment = None if commitment is None else check_commitment(commitment)
         self._first_row = self._rows = first
         self._doubles = Doubles()
         self._tallies = {outcome: Tally(policy.groups) for outcome in ("yes", *(["review"] if self._review else []))}
         self._counts = dict.fromkeys(("rows", "odds", "draw", "decision", "doubled", "unjudged", "unknown"), 0)
-        self._first: WrongRow | None = None
+        self._wrong_rows: list[WrongRow] = []
+        self._given = 0  # places
+        self._single = 0  # wrong odds that would be right if scores were of single precision
+        self._numbers = True  # whether all ids are whole numbers
         self._first_unjudged = ""
         self._first_unknown = 0
         self._unknown: dict[str, None] = {}
@@ -165,19 +165,23 @@ class Verifier:
     @property
     def needed(self) -> list[str]:
         """The columns that must be there."""
-        return self._columns.needed(review=self._review, places=self._places is not None)
+        return self._columns.needed(**self._kind)
+
+    @property
+    def _kind(self) -> dict[str, bool]:
+        return {"review": self._review, "places": self._places is not None}
 
     def add(self, frame: Any) -> None:
         """Look at some rows, or with places at all of them."""
-        table = self._opened(frame)
+        table = self._columns.opened(frame, **self._kind)
         native = table.to_native()
         named = self._columns
         scores = floats_of(f"score column {named.score!r}", array_of(native[named.score]))
         groups = [native[name] for name in named.group]
         codes = get_indexer(groups, self._policy.groups)
-        ids = _ids(table[named.id])
+        ids = ids_of(table[named.id])
         draws = self._draws(ids)
-        texts = [str(one) for one in ids]
+        texts = [_shown(one) for one in ids]
         again, first_of = self._again(texts, draws)
         right = self._right(scores, codes)
         if self._places is not None:
@@ -186,12 +190,15 @@ class Verifier:
         else:
             right["decision"] = _decided(right, draws)
             right["draw"] = draws
-        published, shown = self._published(table)
+        published, shown = self._columns.read(table, **self._kind)
         unknown = codes == UNKNOWN
         self._note_unknown(unknown, groups)
         wrong = {name: self._differs(name, published[name], right[name]) & ~unknown for name in published}
         self._count(wrong)
-        self._note_first(wrong, published, right, shown, texts)
+        self._note_wrong(wrong, published, right, shown, texts)
+        self._note_single(wrong["odds"], published["odds"], scores, codes)
+        self._given += int((published["decision"] == 1).sum())
+        self._numbers &= all(isinstance(one, int) for one in ids)
         self._note_unjudged(np.isnan(right["decision"]) & ~unknown, scores, codes, ids)
         self._tally(right, published["decision"], codes)
         self._rows += len(ids)
@@ -223,7 +230,7 @@ class Verifier:
             wrong_odds=counts["odds"],
             wrong_draws=counts["draw"],
             wrong_decisions=counts["decision"],
-            first=self._first,
+            wrong_rows=tuple(self._wrong_rows),
             unjudged=counts["unjudged"],
             first_unjudged=self._first_unjudged,
             doubled=counts["doubled"],
@@ -233,6 +240,14 @@ class Verifier:
             places=self._places is not None,
             digits=self._digits,
             largest_error=self._error,
+            fingerprint=self._policy.document["fingerprint"],
+            round=self._round,
+            commitment=commitment_of(self._key),
+            committed=self._commitment,
+            places_given=self._given if self._places is not None else None,
+            places_asked=None if self._places is True else self._places,
+            of_single_precision=self._single,
+            ids_are_numbers=self._numbers,
         )
 
     # -- what is right ---------------------------------------------------------------------------------------------
@@ -242,13 +257,12 @@ class Verifier:
         try:
             return draw(ids, key=self._key, round=self._round)
         except DataError:
-            return np.array([self._draw_or_nan(one) for one in ids])
-
-    def _draw_or_nan(self, one: object) -> float:
-        try:
-            return float(draw([one], key=self._key, round=self._round)[0])
-        except DataError:
-            return np.nan
+            texts = [_text_or_none(one) for one in ids]
+        draws = np.full(len(texts), np.nan)
+        usable = [place for place, text in enumerate(texts) if text is not None]
+        known = [text for text in texts if text is not None]
+        draws[usable] = uniforms(known, key=self._key, round=self._round)
+        return draws
 
     def _again(self, texts: Sequence[str], draws: Floats) -> tuple[list[int], dict[str, int]]:
         """The rows whose id was there before, counted and named; and where each of their ids comes first."""
@@ -294,59 +308,14 @@ class Verifier:
                 [ids[i] for i in rows.tolist()],
                 order[rows],
                 upward[rows],
-                places=self._places if self._places is not None else True,
+                places=True,  # a number that does not fit is told, and no error
                 key=self._key,
                 round=self._round,
-                fitted=self._policy.certificate.selection_rate,
             )
         for row in again:
             if not np.isnan(odds[row]):
-                right[row] = right[first_of[str(ids[row])]]
+                right[row] = right[first_of[_shown(ids[row])]]
         return right
-
-    # -- what is published -----------------------------------------------------------------------------------------
-
-    def _opened(self, frame: Any) -> Frame:
-        table = opened(frame, self.needed)
-        if is_lazy(table):
-            msg = f"verify takes frames in memory, got {type(frame).__name__}. Hint: collect it."
-            raise DataError(msg)
-        check_group_kinds(table, self._columns.group)
-        for role, name in (("score", self._columns.score), *(("odds", name) for name in self._odds)):
-            check_numeric(table, role, name)
-        if self._places is None:
-            check_numeric(table, "draw", self._columns.draw)
-        return table
-
-    @property
-    def _odds(self) -> list[str]:
-        return self._columns.values(review=self._review)
-
-    def _published(self, table: Any) -> tuple[dict[str, Floats], Any]:
-        """Odds, draws and decisions as numbers, NaN where there is nothing; and decisions as they stand."""
-        native = table.to_native()
-        named = dict(zip(("odds", "odds_review"), self._odds, strict=False))
-        if self._places is None:
-            named["draw"] = self._columns.draw
-        numbers = {
-            what: floats_of(f"{what} column {name!r}", array_of(native[name])).astype(np.float64)
-            for what, name in named.items()
-        }
-        column = table[self._columns.decision]
-        if self._review:
-            codes, values = factorize(column)
-            places = [_WORDS.index(value) if value in _WORDS else len(_WORDS) for value in values]
-            numbers["decision"] = np.array([*places, np.nan])[codes]
-            return numbers, column
-        try:
-            numbers["decision"] = floats_of(
-                f"decision column {self._columns.decision!r}", array_of(native[self._columns.decision])
-            ).astype(np.float64)
-        except DataError as error:
-            hint = "decisions are 0 and 1; words are those of a policy with reviews. Is it the policy of these?"
-            msg = f"{error} Hint: {hint}"
-            raise DataError(msg) from None
-        return numbers, column
 
     # -- what is wrong ---------------------------------------------------------------------------------------------
 
@@ -369,7 +338,7 @@ class Verifier:
             self._counts[what] += int(wrong[what].sum()) if what in wrong else 0
         self._counts["rows"] += int(np.logical_or.reduce(list(wrong.values())).sum())
 
-    def _note_first(
+    def _note_wrong(
         self,
         wrong: dict[str, NDArray[np.bool_]],
         published: dict[str, Floats],
@@ -378,23 +347,29 @@ class Verifier:
         texts: Sequence[str],
     ) -> None:
         rows = np.flatnonzero(np.logical_or.reduce(list(wrong.values())))
-        if self._first is not None or not rows.size:
-            return
-        row = int(rows[0])
         names = {
             "odds": self._columns.odds,
             "odds_review": f"{self._columns.odds}_review",
             "draw": self._columns.draw,
             "decision": self._columns.decision,
         }
-        differences = []
-        for what in (what for what in names if what in wrong and wrong[what][row]):
-            was, is_right = (_plain(values[what][row]) for values in (published, right))
-            if what == "decision":
-                was = _decision_as_it_stands(decisions[row], words=self._review)
-                is_right = None if is_right is None else _WORDS[int(is_right)] if self._review else int(is_right)
-            differences.append(Difference(names[what], was, is_right))
-        self._first = WrongRow(self._rows + row, texts[row], tuple(differences))
+        for row in rows[: _ROWS_KEPT - len(self._wrong_rows)].tolist():
+            differences = []
+            for what in (what for what in names if what in wrong and wrong[what][row]):
+                was, is_right = (_plain(values[what][row]) for values in (published, right))
+                if what == "decision":
+                    was = as_it_stands(decisions[row], words=self._review)
+                    is_right = None if is_right is None else WORDS[int(is_right)] if self._review else int(is_right)
+                differences.append(Difference(names[what], was, is_right))
+            self._wrong_rows.append(WrongRow(self._rows + row, texts[row], tuple(differences)))
+
+    def _note_single(self, wrong: NDArray[np.bool_], published: Floats, scores: NDArray[Any], codes: Codes) -> None:
+        """Scores of single precision are rounded when they are written as text, and are others when read as float64."""
+        rows = np.flatnonzero(wrong)
+        if rows.size:
+            with np.errstate(over="ignore"):
+                rounded = scores[rows].astype(np.float32)
+            self._single += int((self._policy.odds_or_nan(rounded, codes[rows]) == published[rows]).sum())
 
     def _note_unknown(self, unknown: NDArray[np.bool_], groups: Sequence[Any]) -> None:
         rows = np.flatnonzero(unknown)
@@ -418,13 +393,13 @@ class Verifier:
             elif not np.isfinite(scores[row]):
                 why = "its score is missing, NaN or infinite"
             else:
-                why = "it has no id" if is_missing(ids[row]) or ids[row] == "" else "its id cannot be drawn for"
-            self._first_unjudged = f"row {self._rows + row} (id {str(ids[row])!r:.80}): {why}"
+                why = "it has no id" if is_missing(ids[row]) or ids[row] == "" else _refusal(ids[row])
+            self._first_unjudged = f"row {self._rows + row} (id {_shown(ids[row])!r:.80}): {why}"
         self._counts["unjudged"] += rows.size
 
     def _tally(self, right: dict[str, Floats], decided: Floats, codes: Codes) -> None:
         kept = ~np.isnan(right["decision"]) & ~np.isnan(decided)
-        last = len(_WORDS) - 1 if self._review else 1
+        last = len(WORDS) - 1 if self._review else 1
         for outcome, tally in self._tallies.items():
             of, answer = (right["odds"], last) if outcome == "yes" else (right["odds_review"], 1)
             tally.add(of[kept], decided[kept] == answer, codes[kept])
@@ -439,30 +414,29 @@ def _decided(right: dict[str, Floats], draws: Floats) -> Floats:
     return yes
 
 
+def _shown(one: object) -> str:
+    """An id as text; Python writes no whole number of thousands of digits."""
+    try:
+        return str(one)
+    except ValueError:
+        return "(a number)"
+
+
+def _text_or_none(one: object) -> str | None:
+    try:
+        return texts_of([one])[0]
+    except DataError:
+        return None
+
+
+def _refusal(one: object) -> str:
+    """Why an id cannot be drawn for."""
+    try:
+        texts_of([one])
+    except DataError as error:
+        return f"its id cannot be drawn for, since {str(error).partition('): ')[2].partition('. Hint')[0].rstrip('.')}"
+    return "its id cannot be drawn for"
+
+
 def _plain(value: Any) -> Any:
     return None if np.isnan(value) else float(value)
-
-
-def _decision_as_it_stands(value: Any, *, words: bool) -> Any:
-    """A published decision as it is told: words as they are, whole numbers without a point."""
-    if is_missing(value):
-        return None
-    if words or isinstance(value, (bool, np.bool_)):
-        return value if isinstance(value, str) else value.item() if hasattr(value, "item") else value
-    number = float(value)
-    return int(number) if number.is_integer() else number
-
-
-def _ids(column: Any) -> list[object]:
-    """The ids of a column; None for one that is not UTF-8 text, which pyarrow finds out only now."""
-    try:
-        return list(column.to_list())
-    except UnicodeDecodeError:
-        return [_id_or_none(column, place) for place in range(len(column))]
-
-
-def _id_or_none(column: Any, place: int) -> object:
-    try:
-        return column[place]
-    except UnicodeDecodeError:
-        return None

@@ -469,6 +469,7 @@ def _stream(
 @click.option("--round", "round_", default="", help="The round that they were made in.")
 @click.option("--places", is_flag=True, help="Places were handed out: DECISIONS is the whole cohort, without draws.")
 @click.option("--places-count", type=click.IntRange(min=0), metavar="K", help="The same, and there were K of them.")
+@click.option("--commitment", metavar="SHA256", help="What was published of the key beforehand; another key's fails.")
 @click.option("--odds", default="odds", show_default=True, metavar="COLUMN", help="The published odds of a yes.")
 @click.option("--draw", default="draw", show_default=True, metavar="COLUMN", help="The published draw.")
 @click.option("--decision", default="decision", show_default=True, metavar="COLUMN", help="The published decision.")
@@ -483,7 +484,8 @@ def verify(*, as_json: bool, **given: Any) -> None:
     """Check published decisions one by one: odds, draws and decisions are computed again, and compared.
 
     Told are the first wrong row, how many there are, ids that come twice, and whether as many people of each group got
-    a yes as their odds say. The exit code is 1 if anything is wrong or an id comes twice. Files larger than memory
+    a yes as their odds say. The exit code is 1 if anything is wrong, an id comes twice, or the
+    key is not the one that was committed to. Files larger than memory
     stream through; with --places DECISIONS is read into memory.
 
     \b

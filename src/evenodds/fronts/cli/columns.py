@@ -22,6 +22,7 @@ _HINTS = {
     "places=": "--places-count ",
     "digits=": "--digits ",
     "confidence=": "--confidence ",
+    "commitment must": "--commitment must",
     "selection_rate=": "--selection-rate ",
     "id None cannot": "an id cannot",
     "unicodedata.normalize('NFC', id.strip()) repairs it": "repair it in the file",

@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenodds.decisions.published import Published
 from evenodds.decisions.verification import Verification
-from evenodds.decisions.verify import Published, Verifier
+from evenodds.decisions.verify import Verifier
 from evenodds.errors import DataError
 from evenodds.fronts.cli.columns import numbers, rows_from, texts
 from evenodds.fronts.cli.files import Source
@@ -40,6 +41,7 @@ def verified(given: Mapping[str, Any]) -> Verification:
             places=places,
             digits=given["digits"],
             confidence=given["confidence"],
+            commitment=given["commitment"],
             first=1,
         )
     rows = 0
