@@ -18,7 +18,7 @@ from evenodds.frames import Frame, array_of, is_lazy, narwhals, opened, with_col
 from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
 from evenodds.model.keys import get_indexer
-from evenodds.model.policy import Policy
+from evenodds.model.policy import Policy, check_policy
 from evenodds.model.scale import Scale
 
 __all__ = ["decide"]
@@ -55,7 +55,8 @@ def decide(
     id : str
         The column that says who a row is: strings or whole numbers, as for `draw`. In memory an id that comes twice is
         refused. Lazy frames cannot look at their rows beforehand: a missing or empty id gives no draw and no
-        decision there, and neither twins nor NFC are looked at (polars and Dask refuse other ids when they run).
+        decision there; twins, spaces at ends, U+0000 and NFC are not looked at (polars and Dask refuse such ids when
+        they run).
     key, round : str
         As for `draw`.
     places : True or int, optional
@@ -95,9 +96,11 @@ def decide(
     3   d      60  white  1.000         1
     """
     asked = places_asked_for(places)
+    check_policy(policy)
     check_answers(asked, policy)
     table = opened(frame, [id])
-    new = ("decision",) if asked is not None else ("draw", "decision")
+    odds_of = ("odds", *(["odds_review"] if policy.review is not None else []))
+    new = (*odds_of, "decision") if asked is not None else (*odds_of, "draw", "decision")
     taken = [name for name in new if is_taken(table, name)]
     if taken:
         msg = f"The frame has a column {taken[0]!r} already. Hint: rename it first."
@@ -113,7 +116,8 @@ def decide(
     if asked is not None:
         native = table.to_native()
         codes = get_indexer([native[name] for name in names_of(group)], sorted(policy.groups))
-        upward = Scale(policy.orientation).upward(floats_of(f"score column {score!r}", array_of(native[score])))
+        scores = floats_of(f"score column {score!r}", array_of(native[score]))
+        upward = Scale(policy.orientation).upward(scores.astype(np.float64))
         fitted = policy.certificate.selection_rate
         yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round, fitted=fitted)
         return with_column(opened(with_odds, []), "decision", yes.astype(np.int64))

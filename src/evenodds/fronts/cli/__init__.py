@@ -493,6 +493,7 @@ def verify(*, as_json: bool, **given: Any) -> None:
       evenodds verify decided.csv --policy policy.json --key-file key.txt --score points --group race --id name
       evenodds verify placed.csv --policy policy.json --key-file key.txt --score points --group race --id name --places
     """
+    from evenodds.fronts.cli.columns import in_words_of_the_command_line
     from evenodds.fronts.cli.tables import print_json
     from evenodds.fronts.cli.verifications import verified
 
@@ -500,7 +501,7 @@ def verify(*, as_json: bool, **given: Any) -> None:
     if as_json:
         print_json(verification.as_json())
     else:
-        click.echo(str(verification).replace("digits=", "--digits "))
+        click.echo(in_words_of_the_command_line(str(verification)))
     if not verification.passed:
         sys.exit(1)
 
@@ -523,6 +524,9 @@ def draw_key(*, output: str | None) -> None:
     check_outputs({"-o": output})
     key = new_key()
     if output in (None, "-"):
+        if sys.stdout is None:
+            msg = "Standard output is closed, and the key would be lost. Hint: -o writes it to a file."
+            raise DataError(msg)
         click.echo(key)
     else:
         write_secret(str(output), f"{key}\n")

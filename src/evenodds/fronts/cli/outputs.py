@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import stat
@@ -11,9 +12,9 @@ from contextlib import contextmanager
 from errno import EISDIR, ELOOP
 from pathlib import Path
 
-from evenodds.errors import EvenoddsWarning, OptionError
+from evenodds.errors import DataError, EvenoddsWarning, OptionError
 
-__all__ = ["check_folder", "check_outputs", "key_of", "placed", "write_keys", "write_secret"]
+__all__ = ["check_folder", "check_outputs", "key_in", "key_of", "placed", "write_keys", "write_secret"]
 
 
 def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
@@ -133,4 +134,13 @@ def key_of(path: str) -> str:
             f"foretell every draw. Hint: chmod 600 {path}, or evenodds draw-key -o, which writes it so."
         )
         warnings.warn(msg, EvenoddsWarning, stacklevel=2)
-    return file.read_text(encoding="ascii", errors="replace").strip()
+    return key_in(path)
+
+
+def key_in(path: str) -> str:
+    """The text of a key file."""
+    written = Path(path).read_bytes()
+    if written.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        msg = f"{path} begins with a byte order mark, as some editors write it. Hint: save it as plain ASCII text."
+        raise DataError(msg)
+    return written.decode("ascii", errors="replace").strip()
