@@ -214,8 +214,9 @@ def asked(folders, tmp_path_factory):
             pytest.fail(f"The server did not answer: {log.read_text()}")
         yield ask
     finally:
-        os.killpg(server.pid, signal.SIGTERM)  # the group of the process that we started
-        server.wait(30)
+        if server.poll() is None:
+            os.killpg(server.pid, signal.SIGTERM)  # the group of the process that we started
+            server.wait(30)
 
 
 def refuse_constant(name):
