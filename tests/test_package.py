@@ -19,6 +19,7 @@ LAYERS = (
     "errors",
     "values",
     "progress",
+    "files",
     "frames",
     "showing",
     "geometry",
@@ -33,10 +34,10 @@ LAYERS = (
     "fronts",
 )
 LATE = (
-    "click", "hypothesis", "matplotlib", "narwhals", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy",
-    "sklearn",
+    "click", "hypothesis", "matplotlib", "mlflow", "narwhals", "numpy", "onnx", "pandas", "pyarrow", "pydantic", "rich",
+    "scipy", "sklearn",
 )  # fmt: skip
-OPTIONAL = {"matplotlib": "plot", "sklearn": "sklearn"}
+OPTIONAL = {"matplotlib": "plot", "mlflow": "mlflow", "onnx": "onnx", "pandas": "mlflow", "sklearn": "sklearn"}
 
 
 def _imports(path: Path) -> set[str]:

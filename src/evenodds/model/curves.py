@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Real
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,6 +145,10 @@ class Curve:
         self._check_p()
         self._check_nodes()
         self._check_parts()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of; all else is computed again where it is asked for."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def _check_thresholds(self) -> None:
         start, stop = self.upward

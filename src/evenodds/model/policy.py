@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -97,6 +97,10 @@ class Policy(Shown):
     certificate: Certificate
     group_review_curves: tuple[Curve, ...] = ()
     """Of a policy with reviews: the odds of anything but an automatic no. Those of a review are what is between."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of; all else is computed again where it is asked for."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def review(self) -> Review | None:

@@ -12,6 +12,7 @@ import click
 from evenodds.errors import DataError, EvenoddsWarning, OptionError
 from evenodds.fronts.cli import options
 from evenodds.fronts.cli.endings import Commands, run
+from evenodds.fronts.cli.onnx import onnx
 
 if TYPE_CHECKING:
     from evenodds.report.document import Table
@@ -672,6 +673,9 @@ def _cases_table(cases: Sequence[Advice]) -> Table:
         for one in cases
     ]
     return table_of("Which options are for me", rows, {"steepest\na point": "slope"})
+
+
+commands.add_command(onnx)
 
 
 def main() -> None:
