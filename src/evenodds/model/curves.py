@@ -7,11 +7,9 @@ share; it reaches points that no single one of them can.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from typing import TypeAlias, TypeGuard
 
 import numpy as np
@@ -19,18 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
-from evenodds.model.families import CONTINUOUS, Family, family_of
-from evenodds.model.nodes import checked_nodes, columns_of, mean_between, without_straight
+from evenodds.model import mixture
+from evenodds.model.families import Family, family_of
+from evenodds.model.nodes import checked_nodes, mean_between, nodes_from_to, straight_lines, without_straight
 from evenodds.model.scale import UPWARD, Orientation, Scale
+from evenodds.values import number_or_infinity
 
 __all__ = ["CERTAIN", "Curve", "is_random"]
 
 _FAR = 1e300  # beyond every threshold
 _NARROW = 1e-300  # below it 1 / width is no number
 _NOTHING = 1e-15  # a share that is none
-_SAME = 1e-9  # sums and means nearer than this say the same
-_MIXED = ", ".join(CONTINUOUS[:-1]) + " or " + CONTINUOUS[-1]
-_HINT = " Hint: Curve.mixed(((share, curve), (share, curve))) makes a mix."
 
 CERTAIN = 1e-12
 """Odds nearer than this to 0 or 1 are certain."""
@@ -128,19 +125,19 @@ class Curve:
         (10.0, 45.0, [(0.25, 10.0, 20.0), (0.75, 30.0, 45.0)])
         """
         (first, one), (second, other) = _checked_parts(parts)
-        if first <= _NOTHING or second <= _NOTHING or _are_the_same(one, other):
+        if first <= _NOTHING or second <= _NOTHING or mixture.are_the_same(one, other):
             return other if first <= _NOTHING else one
         if (*other.upward, other.p) < (*one.upward, one.p):
             first, one, other = second, other, one
         made = ((first, one), (1 - first, other))
-        t0, t1, p = _ends_and_mean(made)
+        t0, t1, p = mixture.ends_and_mean(made)
         return cls(one.family, t0, t1, p, parts=made, orientation=one.orientation)
 
     def __post_init__(self) -> None:
         family_of(self.family, "family")
         one_of("orientation", self.orientation, ("positive", "negative"))
         for name in ("t0", "t1", "p", *(["at_t0"] if self.at_t0 is not None else [])):
-            object.__setattr__(self, name, _number(name, getattr(self, name)))
+            object.__setattr__(self, name, number_or_infinity(name, getattr(self, name)))
         self._check_thresholds()
         self._check_p()
         self._check_nodes()
@@ -180,37 +177,14 @@ class Curve:
         if (self.nodes is not None) != (self.family == "optimal" and not (self.is_threshold or self.is_constant)):
             msg = "An optimal curve has nodes, and no other curve has. Hint: Curve.through(scores, odds) makes one."
             raise OptionError(msg)
-        if self.nodes is None:
-            return
-        x, y = checked_nodes(*columns_of(self.nodes), rising=self.orientation == "positive")
-        object.__setattr__(self, "nodes", tuple(zip(x.tolist(), y.tolist(), strict=True)))
-        start, stop = float(x[0]), float(x[-1])
-        if x.size < 2 or (start, stop) != (self.t0, self.t1):  # noqa: PLR2004 a line has two ends
-            msg = f"The nodes must run from t0={self.t0!r} to t1={self.t1!r}, got {x.size}, from {start!r} to {stop!r}."
-            raise OptionError(msg)
-        # Nodes that were moved are rounded, and p is not.
-        rounded = 8 * float(np.spacing(np.abs(x).max())) / self.width
-        if abs(mean_between(x, y) - self.p) > _SAME + rounded:
-            msg = f"p={self.p:g} is not the mean odds between the nodes, which is {mean_between(x, y):g}."
-            raise OptionError(msg)
+        if self.nodes is not None:
+            checked = nodes_from_to(self.nodes, self.t0, self.t1, self.p, rising=self.orientation == "positive")
+            object.__setattr__(self, "nodes", checked)
 
     def _check_parts(self) -> None:
-        if self.parts == ():
-            return
-        made = _checked_parts(self.parts)
-        object.__setattr__(self, "parts", made)
-        (first, one), (second, other) = made
-        if not 0 < first < 1 or second != 1 - first:
-            msg = f"The shares of a mix must be above 0, and sum to exactly 1; got {first!r} and {second!r}.{_HINT}"
-            raise OptionError(msg)
-        if (one.family, one.orientation) != (self.family, self.orientation) or _are_the_same(one, other):
-            msg = f"The parts of this mix must be two different {self.family} curves ({self.orientation}).{_HINT}"
-            raise OptionError(msg)
-        t0, t1, p = _ends_and_mean(made)
-        if (t0, t1) != (self.t0, self.t1) or abs(p - self.p) > _SAME:
-            got = f"t0={self.t0!r}, t1={self.t1!r} and p={self.p:g}"
-            msg = f"The parts of this mix run from {t0!r} to {t1!r} with mean odds of {p:g}, got {got}.{_HINT}"
-            raise OptionError(msg)
+        if self.parts != ():
+            object.__setattr__(self, "parts", _checked_parts(self.parts))
+            mixture.check_sum(self)
 
     def moved(self, by: float) -> Curve:
         """The same curve for scores that are all higher by so much."""
@@ -286,7 +260,7 @@ class Curve:
     def pieces(self) -> Pieces:
         """The curve as piecewise polynomials on the user's own scale."""
         if self.nodes is not None:
-            return self._straight_lines(self.nodes)
+            return straight_lines(self.nodes, rising=self.orientation == "positive")
         return self.upward_pieces if self.orientation == "positive" else self.upward_pieces.mirrored()
 
     @property
@@ -310,17 +284,6 @@ class Curve:
             )
         return self._family.layout(start, stop, self.p)
 
-    def _straight_lines(self, nodes: tuple[tuple[float, float], ...]) -> Pieces:
-        x, y = np.array(nodes if self.orientation == "positive" else nodes[::-1]).T
-        rise = np.concatenate([[0.0], np.diff(y), [0.0]])
-        return Pieces.joined(
-            x,
-            origin=np.append(0.0, x),
-            scale=np.concatenate([[1.0], np.diff(x), [1.0]]),
-            coefficients=np.column_stack([np.append(y[0], y), rise]),
-            closed="left" if self.orientation == "positive" else "right",
-        )
-
     def __call__(self, r: ArrayLike) -> Floats:
         """Odds at the scores r, which may be infinite."""
         return self.pieces(np.clip(r, -_FAR, _FAR))
@@ -334,61 +297,17 @@ class Curve:
         return self.pieces.values_between(*score_range)
 
 
-# -- what a curve is made of -------------------------------------------------------------------------------------------
-
-
-def _number(name: str, value: object) -> float:
-    try:
-        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    except OverflowError:
-        msg = f"{name} is too large for floating-point numbers."
-        raise OptionError(msg) from None
-    if math.isnan(number):
-        msg = f"{name} must be a number, got {value!r}."
-        raise OptionError(msg)
-    return number
-
-
-def _checked_parts(parts: object) -> _Parts:
+def _checked_parts(given: object) -> _Parts:
     """Two shares and the curves they are of, if these can be mixed."""
-    if not _are_pairs(parts):
-        msg = f"parts={parts!r} is not allowed. Allowed: two pairs of a share and a curve.{_HINT}"
+    if not _are_pairs(given):
+        msg = f"parts={given!r} is not allowed. Allowed: two pairs of a share and a curve.{mixture.HINT}"
         raise OptionError(msg)
-    (first, one), (second, other) = parts
-    first, second = _number("A share", first), _number("A share", second)
-    if not (0 <= first <= 1 and 0 <= second <= 1 and abs(first + second - 1) <= _SAME):
-        msg = f"The shares of a mix must be from 0 to 1, and sum to 1; got {first!r} and {second!r}."
-        raise OptionError(msg)
-    for part in (one, other):
-        if part.parts or part.is_constant or not part._family.has_path:  # noqa: SLF001 its own class
-            kind = "a mix" if part.parts else "constant" if part.is_constant else part.family
-            msg = f"The parts of a mix must be single {_MIXED} curves or thresholds of such a family, got {kind}."
-            raise OptionError(msg)
-    if (one.family, one.orientation) != (other.family, other.orientation):
-        got = " and ".join(f"{part.family} ({part.orientation})" for part in (one, other))
-        msg = f"The parts of a mix must be of one family and orientation, got {got}."
-        raise OptionError(msg)
-    return (first, one), (second, other)
+    return mixture.checked(given)
 
 
-def _are_pairs(parts: object) -> TypeGuard[Sequence[tuple[object, Curve]]]:
+def _are_pairs(given: object) -> TypeGuard[Sequence[tuple[object, Curve]]]:
     return (
-        isinstance(parts, Sequence)
-        and [len(part) if isinstance(part, Sequence) else 0 for part in parts] == [2, 2]
-        and all(isinstance(curve, Curve) for _, curve in parts)
+        isinstance(given, Sequence)
+        and [len(part) if isinstance(part, Sequence) else 0 for part in given] == [2, 2]
+        and all(isinstance(curve, Curve) for _, curve in given)
     )
-
-
-def _are_the_same(one: Curve, other: Curve) -> bool:
-    """Whether two curves give the same odds; a threshold's p says nothing."""
-    return one == other or (one.is_threshold and other.is_threshold and one.t0 == other.t0)
-
-
-def _ends_and_mean(parts: _Parts) -> tuple[float, float, float]:
-    """A mix's t0, t1 and p."""
-    ends = [part.upward for _, part in parts]
-    start, stop = min(t0 for t0, _ in ends), max(t1 for _, t1 in ends)
-    # Beyond its own t1 a part has odds of 1.
-    area = sum(share * (part.area + (stop - t1)) for (share, part), (_, t1) in zip(parts, ends, strict=True))
-    own = parts[0][1].scale.own
-    return own(start), own(stop), min(1.0, area / (stop - start)) if math.isfinite(stop - start) else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -15,10 +15,10 @@ from evenodds.errors import DataError, OptionError, one_of
 from evenodds.frames import is_lazy, opened
 from evenodds.geometry.stack import Stack
 from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
-from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
+from evenodds.model.columns import HUGE, check_resolution
 from evenodds.model.groups import Group, check_labels, together
-from evenodds.model.intake import groups_of
-from evenodds.model.keys import GroupLike, encode, owners
+from evenodds.model.intake import groups_of_counts, groups_of_people
+from evenodds.model.keys import GroupLike
 from evenodds.model.pooling import Pooled
 from evenodds.model.scale import ORIENTATIONS, Orientation, Scale
 
@@ -169,28 +169,9 @@ class JointDistribution:
         one_sided: OneSided,
     ) -> JointDistribution:
         sign, width = _sign(orientation), check_resolution(resolution)
-        scores = numbers_of(names[0], score)
-        labels = labels_of(names[1], label, positive_label)
-        codes, keys = encode(group)
-        weights = None if weight is None else numbers_of(names[2], weight)
-        lengths = {"score": scores.size, "group": codes.size, "label": labels.size}
-        if weights is not None:
-            lengths["weight"] = weights.size
-        if len(set(lengths.values())) > 1:
-            msg = f"The columns have different lengths: {', '.join(f'{n} {size}' for n, size in lengths.items())}."
-            raise DataError(msg)
-        if scores.size == 0:
-            msg = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
-            raise DataError(msg)
-        if weights is not None:
-            check_amounts(names[2], weights)
-            if not weights.any():
-                msg = f"{names[2]} is 0 for everybody: nobody is left to fit."
-                raise DataError(msg)
-        if width:
-            scores = rounded(scores, width)
         keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        groups = groups_of(scores, codes, labels, weights, keys=keys, sign=sign)
+        columns = (score, group, label, weight)
+        groups = groups_of_people(names, *columns, width=width, positive_label=positive_label, sign=sign)
         return cls._checked(groups, orientation, width, one_sided=keep)
 
     @classmethod
@@ -230,32 +211,8 @@ class JointDistribution:
         >>> JointDistribution.from_counts({"a": ([0, 1], [6, 2], [3, 9]), "b": ([0, 1], [5, 1], [2, 2])})
         JointDistribution(2 groups, 4 scores, weight 30, score range 0 to 1, positive orientation)
         """
-        sign = _sign(orientation)
-        if not isinstance(counts, Mapping):
-            msg = f"The counts must map groups to (scores, negatives, positives), got {type(counts).__name__}."
-            raise DataError(msg)
-        if not counts:
-            msg = "The table is empty: no group was given."
-            raise DataError(msg)
-        owner = owners(counts)
         keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        groups = []
-        for key in sorted(owner):
-            entry = counts[owner[key]]
-            if not isinstance(entry, (Sequence, np.ndarray)) or len(entry) != 3:  # noqa: PLR2004 the three columns
-                msg = f"Group {key!r} must be given as (scores, negatives, positives), got {_size(entry)}."
-                raise DataError(msg)
-            names = [f"{column} of group {key!r}" for column in ("score", "negatives", "positives")]
-            scores, negatives, positives = (numbers_of(n, column) for n, column in zip(names, entry, strict=True))
-            if not scores.size == negatives.size == positives.size:
-                msg = (
-                    f"The columns of group {key!r} have different lengths: "
-                    f"scores {scores.size}, negatives {negatives.size}, positives {positives.size}."
-                )
-                raise DataError(msg)
-            check_amounts(names[1], negatives)
-            check_amounts(names[2], positives)
-            groups.append(Group.of_counts(key, sign * scores, negatives, positives))
+        groups = groups_of_counts(counts, sign=_sign(orientation))
         return cls._checked(groups, orientation, one_sided=keep)
 
     @classmethod
@@ -389,10 +346,6 @@ def check_joint(joint: JointDistribution, where: str = "The first argument") -> 
     check_is_joint(joint, where)
     for member in joint.one_sided:
         check_labels(member.key, member.negative_total, member.positive_total)
-
-
-def _size(entry: object) -> str:
-    return f"{len(entry)} columns" if isinstance(entry, (Sequence, np.ndarray)) else type(entry).__name__
 
 
 def _sign(orientation: Orientation) -> float:
