@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.model.policy import Policy, check_policy
+from evenodds.model.rates import rates_of
 from evenodds.model.reviewed import Reviewing, Treatment
 from evenodds.showing import Shown, text_table
 from evenodds.values import Frozen

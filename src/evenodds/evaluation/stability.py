@@ -27,7 +27,8 @@ from evenodds.model.fit import fit, fitted_curves
 from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.groups import Group, check_labels
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.policy import Policy, odds_of
+from evenodds.model.policy import Policy
+from evenodds.model.rates import odds_of
 from evenodds.progress import tracked
 from evenodds.showing import Shown
 from evenodds.values import Frozen, number_of, whole_number_of

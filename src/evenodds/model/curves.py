@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
 from evenodds.model import mixture
 from evenodds.model.families import Family, family_of
-from evenodds.model.nodes import checked_nodes, mean_between, nodes_from_to, straight_lines, without_straight
+from evenodds.model.nodes import checked_nodes, mean_between, nodes_from_to, steps, straight_lines, without_straight
 from evenodds.model.scale import UPWARD, Orientation, Scale
 from evenodds.values import number_or_infinity
 
@@ -44,6 +44,8 @@ def is_random(odds: Floats) -> NDArray[np.bool_]:
 class Curve:
     """Odds of a yes as a non-decreasing function of the score (non-increasing for negative orientation).
 
+    Call it with scores to get their odds. `fit` finds curves; make one yourself to look at its shape.
+
     Parameters
     ----------
     family : str
@@ -60,6 +62,14 @@ class Curve:
     parts : two pairs of (share, Curve), optional
         Only for a mix, which `Curve.mixed` makes: t0 and t1 are then its ends, p the mean odds between them.
     orientation : "positive" or "negative"
+        Whether a higher score speaks for a yes or against it.
+
+    See Also
+    --------
+    fit : Find a curve for each group.
+    solutions : All curves of a family through one point.
+    plot.curves : A picture of a policy's curves.
+    odds_distance, individual.threshold_effect : How far apart a curve's odds are at two scores, or within a step.
 
     Examples
     --------
@@ -88,6 +98,22 @@ class Curve:
         Nodes on a straight line between their neighbours are left out. t0 and t1 are the first and the last node:
         beyond them the odds stay as they are there, which need not be 0 and 1.
 
+        Parameters
+        ----------
+        scores : array of numbers
+            Each higher than the one before; each lower for negative orientation.
+        odds : array of as many numbers from 0 to 1
+            None less than the one before.
+        orientation : "positive" or "negative"
+            As for `Curve`.
+
+        Returns
+        -------
+        Curve
+            Of the family "optimal"; constant odds have no nodes.
+
+        Examples
+        --------
         >>> curve = Curve.through([1, 2, 3, 4, 5], [0, 0, 0.25, 0.5, 0.5])
         >>> curve.nodes, curve.p, curve.lipschitz
         (((2.0, 0.0), (4.0, 0.5)), 0.25, 0.25)
@@ -106,6 +132,20 @@ class Curve:
     def threshold(cls, score: float, *, orientation: Orientation = "positive") -> Curve:
         """A single threshold: a yes from this score on, which belongs to it.
 
+        Parameters
+        ----------
+        score : float
+            The lowest score with a yes; the highest for negative orientation.
+        orientation : "positive" or "negative"
+            As for `Curve`.
+
+        Returns
+        -------
+        Curve
+            Its odds jump from 0 to 1, so its largest slope is infinite.
+
+        Examples
+        --------
         >>> Curve.threshold(3.0)([2.9, 3.0])
         array([0., 1.])
         """
@@ -118,13 +158,25 @@ class Curve:
         The parts are continuous curves or single thresholds. A mix rises as they do, and its slope is nowhere more
         than the shares of theirs. A share of 0, or two parts that are the same, give back the single curve.
 
+        Parameters
+        ----------
+        parts : two pairs of (share, Curve)
+            In any order.
+
+        Returns
+        -------
+        Curve
+            Its `parts` are the two.
+
+        Examples
+        --------
         >>> mix = Curve.mixed([(0.25, Curve("linear", 10, 20, 0.5)), (0.75, Curve("linear", 30, 45, 0.5))])
         >>> mix([10, 20, 30, 45]), mix.lipschitz
         (array([0.  , 0.25, 0.25, 1.  ]), 0.05)
         >>> mix.t0, mix.t1, [(share, part.t0, part.t1) for share, part in mix.parts]
         (10.0, 45.0, [(0.25, 10.0, 20.0), (0.75, 30.0, 45.0)])
         """
-        (first, one), (second, other) = _checked_parts(parts)
+        (first, one), (second, other) = mixture.checked(parts, Curve)
         if first <= _NOTHING or second <= _NOTHING or mixture.are_the_same(one, other):
             return other if first <= _NOTHING else one
         if (*other.upward, other.p) < (*one.upward, one.p):
@@ -183,15 +235,37 @@ class Curve:
 
     def _check_parts(self) -> None:
         if self.parts != ():
-            object.__setattr__(self, "parts", _checked_parts(self.parts))
+            object.__setattr__(self, "parts", mixture.checked(self.parts, Curve))
             mixture.check_sum(self)
 
     def moved(self, by: float) -> Curve:
-        """The same curve for scores that are all higher by so much."""
+        """The same curve for scores that are all higher by so much.
+
+        Parameters
+        ----------
+        by : float
+            What is added to every score.
+
+        Returns
+        -------
+        Curve
+            With other thresholds, and the same slopes.
+        """
         return self._with(lambda score: score + by, self.orientation)
 
     def on(self, scale: Scale) -> Curve:
-        """The same curve, which is for scores as they are searched, for people's own."""
+        """The same curve, which is for scores as they are searched, for people's own.
+
+        Parameters
+        ----------
+        scale : Scale
+            How the two relate.
+
+        Returns
+        -------
+        Curve
+            For people's own scores.
+        """
         return self if scale == UPWARD else self._with(scale.own, scale.orientation)
 
     def _with(self, score_of: Callable[[float], float], orientation: Orientation) -> Curve:
@@ -268,20 +342,14 @@ class Curve:
         """The same on the scale on which a higher score speaks for a yes; not for an optimal curve."""
         start, stop = self.upward
         if self.is_constant:
-            return Pieces.joined(np.zeros(0), origin=[0.0], scale=[1.0], coefficients=[[self.p]])
+            return steps([], [self.p])
         if self.is_threshold:
-            return Pieces.joined([start], origin=[0.0] * 2, scale=[1.0] * 2, coefficients=[[0.0], [1.0]])
+            return steps([start], [0.0, 1.0])
         if self.parts:
             (share, one), (_, other) = self.parts
             return one.upward_pieces.blended(other.upward_pieces, share)
         if self.at_t0 is not None:
-            # The people exactly at t0 have a piece of their own, as narrow as floats allow.
-            return Pieces.joined(
-                [start, np.nextafter(start, np.inf), stop],
-                origin=[0.0] * 4,
-                scale=[1.0] * 4,
-                coefficients=[[0.0], [self.at_t0], [self.p], [1.0]],
-            )
+            return steps([start, np.nextafter(start, np.inf), stop], [0.0, self.at_t0, self.p, 1.0])
         return self._family.layout(start, stop, self.p)
 
     def __call__(self, r: ArrayLike) -> Floats:
@@ -289,25 +357,41 @@ class Curve:
         return self.pieces(np.clip(r, -_FAR, _FAR))
 
     def slope(self, r: ArrayLike) -> Floats:
-        """Slope at the scores r, as a magnitude (jumps are not part of it: see `lipschitz`)."""
+        """Slope at the scores r, as a magnitude (jumps are not part of it: see `lipschitz`).
+
+        Parameters
+        ----------
+        r : number or array
+            Scores.
+
+        Returns
+        -------
+        array
+            How much the odds change for a change of the score by 1, at each score.
+
+        Examples
+        --------
+        >>> Curve("linear", t0=20, t1=60, p=0.25).slope([10, 30, 55]).round(4)
+        array([0.    , 0.0083, 0.075 ])
+        """
         return np.abs(self.pieces.derivative()(r))
 
     def odds_range(self, score_range: tuple[float, float]) -> list[tuple[float, float]]:
-        """The odds that scores within `score_range` can get, as disjoint closed intervals (lo = hi: a single value)."""
+        """The odds that scores within a range can get, as disjoint closed intervals (lo = hi: a single value).
+
+        Parameters
+        ----------
+        score_range : (low, high)
+            The lowest and the highest score.
+
+        Returns
+        -------
+        list of (float, float)
+            In rising order.
+
+        Examples
+        --------
+        >>> Curve("linear", t0=20, t1=60, p=0.5).odds_range((30, 100)), Curve.threshold(30).odds_range((0, 100))
+        ([(0.25, 1.0)], [(0.0, 0.0), (1.0, 1.0)])
+        """
         return self.pieces.values_between(*score_range)
-
-
-def _checked_parts(given: object) -> _Parts:
-    """Two shares and the curves they are of, if these can be mixed."""
-    if not _are_pairs(given):
-        msg = f"parts={given!r} is not allowed. Allowed: two pairs of a share and a curve.{mixture.HINT}"
-        raise OptionError(msg)
-    return mixture.checked(given)
-
-
-def _are_pairs(given: object) -> TypeGuard[Sequence[tuple[object, Curve]]]:
-    return (
-        isinstance(given, Sequence)
-        and [len(part) if isinstance(part, Sequence) else 0 for part in given] == [2, 2]
-        and all(isinstance(curve, Curve) for _, curve in given)
-    )

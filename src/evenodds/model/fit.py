@@ -15,8 +15,9 @@ from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
-from evenodds.model.policy import Policy, randomized_share, rates_of
+from evenodds.model.policy import Policy
 from evenodds.model.population import Guarantee, Population
+from evenodds.model.rates import randomized_share, rates_of
 from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
 from evenodds.model.review import certified, solved_with_review
 from evenodds.model.reviewer import Review
@@ -53,14 +54,18 @@ def fit(
 ) -> Policy:
     """Find a curve for each group so that all groups share the rates that a constraint names.
 
+    A curve turns a score into odds, the chance of a yes, from 0 to 1. In place of a hard threshold, at which a point of
+    score decides everything, the odds rise over a range of scores, no faster than the slope budget allows.
+
     Parameters
     ----------
     joint : JointDistribution
         How scores and labels fall within each group.
     constraints : str
-        What the groups share: "equalized_odds" (FPR and TPR), "demographic_parity" (the selection rate; alias
-        "selection_rate_parity"), or one rate: "true_positive_rate_parity", "false_positive_rate_parity",
-        "true_negative_rate_parity", "false_negative_rate_parity".
+        What the groups share: "equalized_odds" (the false and the true positive rate, FPR and TPR),
+        "demographic_parity" (the selection rate; alias "selection_rate_parity"), or one rate:
+        "true_positive_rate_parity", "false_positive_rate_parity", "true_negative_rate_parity",
+        "false_negative_rate_parity".
     objective : str or Cost
         What the policy is best at: "accuracy_score", "balanced_accuracy_score", "closest_to_perfect" (the common
         point nearest to FPR 0 and TPR 1), "selection_rate", "true_positive_rate", "true_negative_rate", or
@@ -105,7 +110,21 @@ def fit(
     Returns
     -------
     Policy
-        Its `certificate` says what is proven about it.
+        A curve for each group. Its `certificate` says what is proven about it.
+
+    See Also
+    --------
+    JointDistribution.from_frame : Where the first argument comes from.
+    report : Explain the policy in one file: what was decided and why, before and after.
+    audit : Measure it on people that it was not fitted on, with intervals.
+    stability : How far it would have turned out otherwise with other people of the same kind.
+    explain : One person's odds in words.
+    frontier, compare : What a slope budget costs, and how other curves do.
+    solutions : All curves of a family through one point.
+    apply, decide : The odds of a data frame, and decisions for its rows.
+    update : The next policy, near this one.
+    Policy.save : Write it to a file.
+    CurveOptimizer : The same for scikit-learn.
 
     Examples
     --------

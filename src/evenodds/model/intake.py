@@ -18,11 +18,12 @@ from evenodds.geometry import threads
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.samples import Sample
 from evenodds.geometry.threads import by_threads
+from evenodds.model.cells import Cells
 from evenodds.model.columns import check_amounts, labels_of, numbers_of, rounded
 from evenodds.model.groups import Group, sample_of_sorted
 from evenodds.model.keys import Codes, GroupLike, encode, owners
 
-__all__ = ["groups_of", "groups_of_counts", "groups_of_people"]
+__all__ = ["groups_of", "groups_of_cells", "groups_of_counts", "groups_of_people"]
 
 _BLOCK = 1 << 16  # rows at a time
 _COUNTED = 1 << 12  # whole numbers over a range of at most this are counted
@@ -91,6 +92,17 @@ def groups_of_counts(counts: Any, *, sign: float) -> list[Group]:
         check_amounts(names[1], negatives)
         check_amounts(names[2], positives)
         groups.append(Group.of_counts(key, sign * scores, negatives, positives))
+    return groups
+
+
+def groups_of_cells(cells: Cells, *, sign: float) -> list[Group]:
+    """The groups of people who were counted by the engine that holds them."""
+    groups = []
+    for code, key in enumerate(cells.keys):
+        rows = cells.codes == code
+        weights, squares = cells.weights[:, rows], cells.squares[:, rows]
+        own = None if np.array_equal(squares, weights) else (squares[0], squares[1])
+        groups.append(Group.of_counts(key, sign * cells.scores[rows], weights[0], weights[1], own))
     return groups
 
 

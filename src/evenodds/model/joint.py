@@ -8,16 +8,15 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from evenodds.errors import DataError, OptionError, one_of
 from evenodds.frames import is_lazy, opened
 from evenodds.geometry.stack import Stack
-from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
+from evenodds.model.cells import Columns, check_group_kinds, check_numeric, counted
 from evenodds.model.columns import HUGE, check_resolution
 from evenodds.model.groups import Group, check_labels, together
-from evenodds.model.intake import groups_of_counts, groups_of_people
+from evenodds.model.intake import groups_of_cells, groups_of_counts, groups_of_people
 from evenodds.model.keys import GroupLike
 from evenodds.model.pooling import Pooled
 from evenodds.model.scale import ORIENTATIONS, Orientation, Scale
@@ -32,7 +31,16 @@ OneSided = Literal["refuse", "keep"]
 class JointDistribution:
     """All that is known of the past: how scores and labels fall within each group.
 
-    Make one with `from_arrays`, `from_frame` or `from_counts`.
+    Make one with `from_arrays`, `from_frame` or `from_counts`: the scores that any model gave people, the group that
+    each of them belongs to, and what came true, label 1 or 0. A yes to label 0 is then a false positive. Two add up:
+    `old + new` are the people of both.
+
+    See Also
+    --------
+    fit : Find a curve for each group.
+    audit : Measure a policy, or a threshold, on people.
+    plot.roc, plot.densities, plot.score_rates : Look at the people first.
+    datasets.credit_risk, datasets.compas : Two that are bundled.
 
     Examples
     --------
@@ -46,6 +54,7 @@ class JointDistribution:
     members: tuple[Group, ...]
     """The groups with their people, by key."""
     orientation: Orientation
+    """"positive" where a higher score speaks for label 1, else "negative"."""
     resolution: float = 0.0
     """What the scores were rounded to; 0 where they are as given."""
     one_sided: tuple[Group, ...] = ()
@@ -90,18 +99,27 @@ class JointDistribution:
         one_sided : "refuse" or "keep"
             What becomes of a group without positives or without negatives: an error, or it is kept apart in
             `joint.one_sided`, so that an audit can name it. Only audits take such a joint distribution.
+
+        Returns
+        -------
+        JointDistribution
+            The people, checked and sorted once.
+
+        See Also
+        --------
+        JointDistribution.from_frame : Of people in a data frame.
+        fit : Find a curve for each group.
+
+        Examples
+        --------
+        >>> score, race, sex, repaid = [700, 640, 710, 610], list("wwbb"), list("fffm"), [1, 0, 1, 0]
+        >>> JointDistribution.from_arrays(score, race, repaid)
+        JointDistribution(2 groups, 4 scores, weight 4, score range 610 to 710, positive orientation)
+        >>> JointDistribution.from_arrays(score, [race, sex], repaid, one_sided="keep").groups
+        ('w, f',)
         """
-        return cls._of_people(
-            ("score", "label", "weight"),
-            score,
-            group,
-            label,
-            weight,
-            orientation,
-            resolution,
-            positive_label,
-            one_sided,
-        )
+        names = ("score", "label", "weight")
+        return cls._of_people(names, score, group, label, weight, orientation, resolution, positive_label, one_sided)
 
     @classmethod
     def from_frame(
@@ -127,12 +145,27 @@ class JointDistribution:
         ----------
         frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
             It is not changed.
-        score, label, weight : str
-            Names of columns; see `from_arrays` for what they hold.
+        score : str
+            The name of the column of scores.
         group : str or several
-            Strings, whole numbers, booleans or categories.
+            The name of the column of groups, or of several: strings, whole numbers, booleans or categories.
+        label : str
+            The name of the column of what came true: 0 and 1, or any other values with `positive_label`.
+        weight : str, optional
+            The name of the column of how many people a row counts for; without it one each.
         orientation, resolution, positive_label, one_sided
-            As for `from_arrays`.
+            As for `JointDistribution.from_arrays`.
+
+        Returns
+        -------
+        JointDistribution
+            The people, checked and sorted once.
+
+        See Also
+        --------
+        JointDistribution.from_arrays : Of people in arrays.
+        fit : Find a curve for each group.
+        apply : The way back: odds for each row of a data frame.
 
         Examples
         --------
@@ -147,7 +180,8 @@ class JointDistribution:
         check_numeric(table, "score", score)
         if is_lazy(table):
             width = check_resolution(resolution)
-            return cls._of_cells(counted(table, columns, width, positive_label), orientation, width, one_sided)
+            cells, keep = counted(table, columns, width, positive_label), _keeps(one_sided)
+            return cls._checked(groups_of_cells(cells, sign=_sign(orientation)), orientation, width, one_sided=keep)
         names = (f"score column {score!r}", f"label column {label!r}", f"weight column {weight!r}")
         native = table.to_native()
         found = {name: native[name] for name in columns.all}
@@ -168,25 +202,10 @@ class JointDistribution:
         positive_label: object,
         one_sided: OneSided,
     ) -> JointDistribution:
-        sign, width = _sign(orientation), check_resolution(resolution)
-        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
+        sign, width, keep = _sign(orientation), check_resolution(resolution), _keeps(one_sided)
         columns = (score, group, label, weight)
         groups = groups_of_people(names, *columns, width=width, positive_label=positive_label, sign=sign)
         return cls._checked(groups, orientation, width, one_sided=keep)
-
-    @classmethod
-    def _of_cells(
-        cls, cells: Cells, orientation: Orientation, resolution: float, one_sided: OneSided
-    ) -> JointDistribution:
-        sign = _sign(orientation)
-        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        groups = []
-        for code, key in enumerate(cells.keys):
-            rows = cells.codes == code
-            weights, squares = cells.weights[:, rows], cells.squares[:, rows]
-            own = None if np.array_equal(squares, weights) else (squares[0], squares[1])
-            groups.append(Group.of_counts(key, sign * cells.scores[rows], weights[0], weights[1], own))
-        return cls._checked(groups, orientation, resolution, one_sided=keep)
 
     @classmethod
     def from_counts(
@@ -204,14 +223,24 @@ class JointDistribution:
             For each group its scores and how many people with label 0 and label 1 have them; counts may be
             fractional. A key that is a tuple stands for several columns.
         orientation, one_sided
-            As for `from_arrays`.
+            As for `JointDistribution.from_arrays`.
+
+        Returns
+        -------
+        JointDistribution
+            The people, checked and sorted once.
+
+        See Also
+        --------
+        JointDistribution.from_arrays : Of people one by one.
+        fit : Find a curve for each group.
 
         Examples
         --------
         >>> JointDistribution.from_counts({"a": ([0, 1], [6, 2], [3, 9]), "b": ([0, 1], [5, 1], [2, 2])})
         JointDistribution(2 groups, 4 scores, weight 30, score range 0 to 1, positive orientation)
         """
-        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
+        keep = _keeps(one_sided)
         groups = groups_of_counts(counts, sign=_sign(orientation))
         return cls._checked(groups, orientation, one_sided=keep)
 
@@ -276,7 +305,18 @@ class JointDistribution:
         return min(ends), max(ends)
 
     def figures_of(self, group: Group) -> tuple[float, float, float, float]:
-        """The weights of a group's negatives and positives, and their mean scores on the user's own scale."""
+        """The weights of a group's negatives and positives, and their mean scores on the user's own scale.
+
+        Parameters
+        ----------
+        group : Group
+            One of `members`.
+
+        Returns
+        -------
+        (float, float, float, float)
+            Negatives, positives, mean score of the negatives, mean score of the positives.
+        """
         negatives, positives = group.by_label
         return negatives.total, positives.total, self.scale.own(negatives.mean), self.scale.own(positives.mean)
 
@@ -351,3 +391,7 @@ def check_joint(joint: JointDistribution, where: str = "The first argument") -> 
 def _sign(orientation: Orientation) -> float:
     one_of("orientation", orientation, ORIENTATIONS)
     return Scale(orientation).sign
+
+
+def _keeps(one_sided: OneSided) -> bool:
+    return one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"

@@ -1,7 +1,8 @@
-"""The nodes of a curve of straight lines: checked, without those that no line bends at, and who is between them."""
+"""The nodes of a curve of straight lines or steps: checked, as pieces, and who is between them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -14,6 +15,7 @@ __all__ = [
     "mean_between",
     "nodes_from_to",
     "shares_at",
+    "steps",
     "straight_lines",
     "within_slope",
     "without_straight",
@@ -117,6 +119,17 @@ def straight_lines(nodes: Nodes, *, rising: bool) -> Pieces:
         scale=np.concatenate([[1.0], np.diff(x), [1.0]]),
         coefficients=np.column_stack([np.append(y[0], y), rise]),
         closed="left" if rising else "right",
+    )
+
+
+def steps(at: Sequence[float], odds: Sequence[float]) -> Pieces:
+    """Odds that are constant between the scores at which they jump; from a score on, which belongs to what follows."""
+    count = len(odds)
+    return Pieces.joined(
+        np.array(at, dtype=np.float64),
+        origin=[0.0] * count,
+        scale=[1.0] * count,
+        coefficients=[[one] for one in odds],
     )
 
 

@@ -23,7 +23,8 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.lp import nearest_to_perfect
 from evenodds.model.nodes import shares_at, within_slope
-from evenodds.model.policy import Policy, check_no_review, check_policy, rates_of
+from evenodds.model.policy import Policy, check_no_review, check_policy
+from evenodds.model.rates import rates_of
 from evenodds.model.request import Request
 from evenodds.model.scale import Scale
 from evenodds.model.solve import Solved, population_of

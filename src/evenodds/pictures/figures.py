@@ -17,7 +17,8 @@ from evenodds.model.curves import Curve
 from evenodds.model.families import FAMILIES, family_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
-from evenodds.model.policy import Policy, rates_of
+from evenodds.model.policy import Policy
+from evenodds.model.rates import rates_of
 from evenodds.model.reach import reach_of
 from evenodds.model.scale import UPWARD
 from evenodds.model.solutions import Solutions

@@ -16,7 +16,8 @@ from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit
 from evenodds.model.joint import Group
-from evenodds.model.policy import Policy, rates_of
+from evenodds.model.policy import Policy
+from evenodds.model.rates import rates_of
 from evenodds.model.roc import Point
 from evenodds.model.solutions import solutions
 from evenodds.model.target import Baseline, baseline
