@@ -73,13 +73,15 @@ def fit(
     tolerance : float
         The largest difference between any two groups in each constrained rate.
     curve : str
-        The family: "fixed", "linear", "quadratic", "cubic", "quartic", "optimal", the best of all rising curves, or
-        "threshold": one for each group, the best within the tolerance, so that nobody is decided by chance.
+        The family: "linear", "quadratic", "cubic", "quartic", "fixed" (one chance for all between two thresholds),
+        "optimal" (the best of all rising curves), or "threshold" (one for each group, the best within the tolerance, so
+        that nobody is decided by chance).
     criterion : str
-        Which of the curves through a group's point to take: "gentlest", "even_slopes", "smoothest", "robust",
-        "fewest_randomized" or "even_randomized".
+        Which of the curves through a group's point to take: "gentlest" (the least steep), "even_slopes" (alike in all
+        groups), "smoothest" (without kinks), "robust" (to errors of the score), "fewest_randomized" (the fewest people
+        decided by chance) or "even_randomized" (as many in each group).
     max_slope : float, optional
-        A budget on every group's largest slope.
+        A budget on every group's largest slope: by how much the odds may change for a point of score.
     max_loss : float, optional
         Give up at most this much of the objective, measured from the best without a budget, which is the same for all
         families, to make the steepest curve as gentle as it can be; 0 is that best itself, at which some group may
@@ -88,8 +90,9 @@ def fit(
         An explicit point for equalised odds; "baseline" is the paper's rule, the best single threshold of the group
         whose best single threshold lies farthest from (0, 1). No budget applies then, unless max_slope is given.
     max_randomized : float, optional
-        The largest share of everybody who are decided by chance, on the people of the fit: the best objective within
-        it, and then the gentlest curves of straight lines that leave no others to chance. No slope budget applies.
+        The largest share of everybody who are decided by chance, with odds that are neither 0 nor 1, on the people of
+        the fit: the best objective within it, and then the gentlest curves of straight lines that leave no others to
+        chance. No slope budget applies.
     max_randomized_by_group : float, optional
         The same for each group.
     selection_rate : float, optional
@@ -125,6 +128,7 @@ def fit(
     update : The next policy, near this one.
     Policy.save : Write it to a file.
     CurveOptimizer : The same for scikit-learn.
+    studies.guide : Which options are for whom, and what they cost on the bundled data.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class Policy(Shown):
     array([0.359, 0.934])
     >>> policy
     Policy(4 groups, linear, loss 0.005, largest slope 0.1062 (black))
-    >>> policy.curves["white"].lipschitz.__round__(4)
+    >>> round(policy.curves["white"].lipschitz, 4)
     0.0235
     """
 
