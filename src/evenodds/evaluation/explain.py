@@ -205,7 +205,7 @@ class Explanation:
 def explain(
     policy: Policy, *, score: float, group: object, joint: JointDistribution | None = None, odds: Sequence[float] = ()
 ) -> Explanation:
-    """Explain one person's odds: what they are, what would change them, and who else has them.
+    """Explain one person's odds, the chance of a yes: what they are, what would change them, and who else has them.
 
     Parameters
     ----------

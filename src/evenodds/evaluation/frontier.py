@@ -119,8 +119,8 @@ def frontier(
     max_slopes : sequence of float, optional
         The slope budgets; another name for `budgets`.
     budgets : sequence of float, optional
-        Against "slope", without it 24 from the gentlest that matter to where less than 1e-4 is lost, and infinity.
-        Against "randomized" shares of everybody, without it 17 from nobody to where nothing is lost.
+        Slopes, or shares of everybody. Without it against "slope" 24 of them, from the gentlest that matter to where
+        less than 1e-4 is lost, and infinity; against "randomized" 17, from nobody to where nothing is lost.
 
     Returns
     -------

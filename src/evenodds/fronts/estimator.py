@@ -78,7 +78,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Whether a higher score speaks for the positive class or against it.
     prefit : bool
         Whether the estimator is fitted already, and shall be used as it is: the curves are fitted to its scores of the
-        rows given, which should not be those that it was fitted on. So are those of a `FrozenEstimator`.
+        rows given, which should not be those that it was fitted on. A `FrozenEstimator` is used so in any case.
     predict_method : "auto", "predict_proba", "decision_function" or "predict"
         What to ask the estimator for; "auto" takes the first of these that it has.
     cv : int, splitter, iterable of splits, "prefit" or None
@@ -95,12 +95,12 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Whether these columns are kept from the estimator.
     resolution : float, optional
         Round the scores to multiples of it before fitting.
-    positive_label : optional
+    positive_label : one of the two classes, optional
         The class that counts as a yes; the later one in sorted order without it. With `estimator=None` and classes
         that are words it must be named, since nothing else says which of them a high score speaks for.
     tol : float, optional
         fairlearn's name for `tolerance`.
-    grid_size, flip : optional
+    grid_size, flip : any, optional
         Further words of fairlearn's that are not needed; `fit` says why.
 
     Attributes

@@ -94,8 +94,8 @@ class JointDistribution:
             Whether a higher score speaks for label 1 or against it.
         resolution : float, optional
             Round the scores to multiples of it. A policy then knows its rates to within half its slope times this.
-        positive_label : optional
-            The value of `label` that counts as a yes; every other value is a no.
+        positive_label : value of `label`, optional
+            The one that counts as a yes; every other value is a no.
         one_sided : "refuse" or "keep"
             What becomes of a group without positives or without negatives: an error, or it is kept apart in
             `joint.one_sided`, so that an audit can name it. Only audits take such a joint distribution.
