@@ -23,6 +23,15 @@ from numpydoc.docscrape import NumpyDocString
 
 import evenodds as eo
 
+NEXT = {
+    "JointDistribution": ["fit", "audit"],
+    "fit": ["report", "audit", "explain", "frontier", "apply"],
+    "apply": ["decide"],
+    "decide": ["apply", "verify"],
+    "audit": ["stability", "update"],
+    "stability": ["audit"],
+}
+
 
 @dataclass(frozen=True)
 class Named:
@@ -212,6 +221,11 @@ def test_every_function_is_found_from_fit_by_looking_further():
             ahead += [one.name.rpartition(".")[0]] if one.kind in ("method", "constructor") else []
     lost = [one.name for one in PUBLIC if one.kind == "function" and id(one.thing) not in found]
     assert lost == []
+
+
+@pytest.mark.parametrize(("name", "after"), NEXT.items())
+def test_what_people_do_next_is_shown_at_once(name, after):
+    assert set(after) <= set(seen_also(BY_NAME[name]))
 
 
 @pytest.mark.parametrize("one", [one for one in PUBLIC if is_dataclass(one.thing)], ids=lambda one: one.name)
