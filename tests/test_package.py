@@ -131,11 +131,6 @@ def test_importing_loads_nothing_heavy_and_a_fit_numpy_only(use, loaded):
     assert done.stdout.strip() == str(loaded)
 
 
-def test_every_public_function_and_class_has_a_docstring():
-    for name in eo.__all__:
-        assert getattr(eo, name).__doc__, name
-
-
 def test_every_way_in_has_the_options_that_are_declared():
     """The same names with the same defaults: in Python, for scikit-learn and on the command line."""
     from evenodds.fronts.cli import commands  # noqa: PLC0415

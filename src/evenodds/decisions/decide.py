@@ -37,8 +37,9 @@ def decide(
 ) -> Any:
     """Decide for each row of a data frame: yes if the draw of the person is below their odds.
 
-    With reviews the answer is "yes" if the draw is below the odds of a yes, "review" if it is below these and the odds
-    of a review together, else "no".
+    A draw is a number from 0 to 1 that follows from the key and the person's id, so that it can be computed again.
+    With reviews the answer is "yes" if it is below the odds of a yes, "review" if it is below these and the odds of a
+    review together, else "no".
 
     The same person gets the same draw with the same key and round, whenever and in whatever order they come. With
     `places` there is one draw for the whole cohort instead, and the number of yeses is hardly left to chance.
@@ -46,18 +47,19 @@ def decide(
     Parameters
     ----------
     policy : Policy
+        What gives the odds.
     frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
         It is not changed. A lazy one is decided for by the engine that holds it, with the same bits; of Ibis tables,
         those on DuckDB and PostgreSQL. What the draws need of the key reaches these engines as a row of data, so that
         no query, plan or log of statements shows it.
-    score, group : str
+    score, group
         As for `apply`.
     id : str
         The column that says who a row is: strings or whole numbers, as for `draw`. In memory an id that comes twice is
         refused. Lazy frames cannot look at their rows beforehand: a missing or empty id gives no draw and no
         decision there; twins, spaces at ends, U+0000 and NFC are not looked at (polars and Dask refuse such ids when
         they run).
-    key, round : str
+    key, round
         As for `draw`.
     places : True or int, optional
         Hand out places over the whole cohort. Everybody keeps their odds, and the number of yeses is within one of what
@@ -70,9 +72,16 @@ def decide(
 
     Returns
     -------
-    A frame of the same kind, lazy if it was, with the columns odds, draw and decision (0 or 1) more; where there are
-    reviews with odds, odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since nobody
-    has one of their own.
+    data frame
+        Of the same kind, lazy if the frame was, with the columns odds, draw and decision (0 or 1) more; where there are
+        reviews with odds, odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since
+        nobody has one of their own.
+
+    See Also
+    --------
+    verify : Check published decisions one by one, once the key is revealed.
+    apply : The odds alone.
+    draw : The draws alone, for ids.
 
     Examples
     --------

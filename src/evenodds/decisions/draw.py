@@ -42,9 +42,20 @@ def draw(ids: Iterable[object], *, key: str, round: str = "") -> Floats:  # noqa
         booleans, which each program writes in its own way, missing and empty ids, the character U+0000 and halves of
         characters.
     key : str
-        64 lower-case hexadecimal digits, kept secret: who knows it can foretell every draw.
+        64 lower-case hexadecimal digits, such as secrets.token_hex(32) makes, kept secret: who knows it can foretell
+        every draw.
     round : str
         Tells repeated lotteries for the same people apart; without "|".
+
+    Returns
+    -------
+    array
+        Numbers from 0 to below 1, one for each id.
+
+    See Also
+    --------
+    decide : Draws and decisions of a whole data frame.
+    verify : Check published draws and decisions.
 
     Examples
     --------
