@@ -57,6 +57,8 @@ html_static_path = ["_static"]
 html_context = {"default_mode": "auto"}  # light or dark as the browser is, until somebody chooses
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
+html_use_index = False  # the reference lists every name
+html_domain_indices = False
 html_copy_source = False
 html_show_sourcelink = False
 alone = [page for _, page in listed((HERE / "index.md").read_text(encoding="utf-8")) if page not in SECTIONS]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -19,7 +21,7 @@ def mathml(node: nodes.Element, *, block: bool) -> str:
         return tex2mathml(text, as_block=block)
     except MathError as error:
         LOGGER.warning("mathematics that is not understood: %s (%s)", text, error, location=node)
-        return f"<code>{nodes.Text(text)}</code>"
+        return f"<code>{escape(text)}</code>"
 
 
 def inline(translator: HTML5Translator, node: nodes.math) -> None:
