@@ -84,7 +84,7 @@ class Html(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def built(tmp_path_factory):
     """The site, built from a copy of the pages: what an earlier build has left there is not used, nor anything left."""
     needed("sphinx")
     home = tmp_path_factory.mktemp("site")
@@ -94,14 +94,24 @@ def site(tmp_path_factory):
             (home / beside.name).symlink_to(beside)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "-j", "auto", str(home / "docs"), str(home / "html")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return home / "html"
+    return home / "html", done
+
+
+@pytest.fixture(scope="module")
+def site(built):
+    return built[0]
 
 
 @pytest.fixture(scope="module")
 def pages(site):
     """Every page that people read, parsed, by its address within the site."""
     return {str(file.relative_to(site)): Html(file) for file in site.rglob("*.html") if "_static" not in file.parts}
+
+
+def test_it_is_built_without_a_warning(built):
+    _, done = built
+    assert done.stderr == ""
+    assert done.returncode == 0
 
 
 def test_every_page_is_on_the_site_and_is_reached_by_links(pages):
