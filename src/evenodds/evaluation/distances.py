@@ -109,7 +109,7 @@ def gower(
 ) -> Floats:
     """Gower's distances between rows of mixed columns: sqrt(1 - similarity).
 
-    The similarity is the mean over columns of 1 - |difference| / range for numbers and of 1 or 0, equal or not, for
+    The similarity is the mean over columns of `1 - |difference| / range` for numbers and of 1 or 0, equal or not, for
     all else. A column in which either of two people has no value does not count for them; two people without a common
     column have no distance (NaN). On complete rows this is a metric; with missing values the triangle inequality may
     fail, since each pair is compared by columns of its own.

@@ -31,7 +31,6 @@ _NOTHING = 1e-15  # a share that is none
 
 CERTAIN = 1e-12
 """Odds nearer than this to 0 or 1 are certain."""
-
 _Parts: TypeAlias = "tuple[tuple[float, Curve], tuple[float, Curve]]"
 
 
