@@ -226,6 +226,21 @@ def test_names_in_sentences_lead_to_their_pages(pages):
     assert "evenodds.Certificate.html#evenodds.Certificate" in pages["api/evenodds.Policy.html"].links
 
 
+def test_code_is_coloured_and_has_no_empty_last_line(site):
+    """Doctest needs that line, and nobody else."""
+    page = (site / "index.html").read_text(encoding="utf-8")
+    block = next(part for part in re.findall(r"<pre>(.*?)</pre>", page, re.DOTALL) if "credit_risk" in part)
+    assert re.search(r'<span class="gp">.*<span class="kn">import</span>', block)
+    assert not re.search(r"\n\s*\n$", re.sub("<[^>]*>", "", block))
+
+
+def test_a_link_that_is_called_as_its_file_is_called_by_its_title(pages):
+    for page, html in pages.items():
+        if page != "changelog.html":
+            assert not re.search(r"\([\w-]+\.md\)", html.text), page
+    assert "is defined in The draw." in " ".join(pages["policy-format.html"].text.split())
+
+
 def test_mathematics_are_written_when_the_site_is_built(pages):
     page = pages["curves.html"]
     assert {"math", "mfrac", "msub", "munder"} <= page.tags
