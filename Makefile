@@ -43,10 +43,12 @@ guarantees: $(VENV)/developed ## Run the long checks over many populations
 
 bench: $(VENV)/developed ## Measure beside the peers and the machine's limits, up to 1e6 rows
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/facts.py
 
 bench-full: $(VENV)/developed ## The same up to 1e7 rows, into docs/performance.md
 	$(BIN)/python bench/run.py --full
 	$(BIN)/python bench/page.py
+	$(BIN)/python bench/facts.py
 
 clean: ## Remove what was built
 	rm -rf $(VENV) dist build bench/.environments .pytest_cache .mypy_cache .ruff_cache .hypothesis
