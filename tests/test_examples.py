@@ -28,7 +28,7 @@ NEEDS = {
     "month_by_month": ["pandas"],
 }
 
-OPTIONAL = {"duckdb", "fairlearn", "matplotlib", "pandas", "polars", "sklearn"}
+OPTIONAL = {"fairlearn", "matplotlib", "pandas", "sklearn"}
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.exists(), reason="the examples are not part of a source distribution")
 
