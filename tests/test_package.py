@@ -34,9 +34,9 @@ LAYERS = (
 )
 LATE = (
     "click", "hypothesis", "matplotlib", "narwhals", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy",
-    "sklearn",
+    "sklearn", "sqlglot",
 )  # fmt: skip
-OPTIONAL = {"matplotlib": "plot", "sklearn": "sklearn"}
+OPTIONAL = {"matplotlib": "plot", "sklearn": "sklearn", "sqlglot": "sql"}
 
 
 def _imports(path: Path) -> set[str]:

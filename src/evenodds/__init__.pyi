@@ -37,6 +37,7 @@ from .evaluation.stability import Stability as Stability
 from .evaluation.stability import stability as stability
 from .evaluation.verdict import Verdict as Verdict
 from .exports.python import to_python as to_python
+from .exports.sql import to_sql as to_sql
 from .fronts.estimator import CurveOptimizer as CurveOptimizer
 from .model.certificate import Certificate as Certificate
 from .model.comparisons import Change as Change

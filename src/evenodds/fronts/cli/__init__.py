@@ -12,6 +12,7 @@ import click
 from evenodds.errors import DataError, EvenoddsWarning, OptionError
 from evenodds.fronts.cli import options
 from evenodds.fronts.cli.endings import Commands, run
+from evenodds.fronts.cli.sql import sql
 
 if TYPE_CHECKING:
     from evenodds.report.document import Table
@@ -501,6 +502,9 @@ def verify(*, as_json: bool, **given: Any) -> None:
         click.echo(str(verification).replace("digits=", "--digits "))
     if not verification.passed:
         sys.exit(1)
+
+
+commands.add_command(sql)
 
 
 @commands.command("draw-key")
