@@ -13,6 +13,7 @@ from evenodds.errors import DataError, EvenoddsWarning, OptionError
 from evenodds.fronts.cli import options
 from evenodds.fronts.cli.endings import Commands, run
 from evenodds.fronts.cli.onnx import onnx
+from evenodds.fronts.cli.sql import sql
 
 if TYPE_CHECKING:
     from evenodds.report.document import Table
@@ -505,6 +506,9 @@ def verify(*, as_json: bool, **given: Any) -> None:
         click.echo(in_words_of_the_command_line(str(verification)))
     if not verification.passed:
         sys.exit(1)
+
+
+commands.add_command(sql)
 
 
 @commands.command("draw-key")
