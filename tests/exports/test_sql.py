@@ -25,7 +25,7 @@ from evenodds.decisions.keys import pads
 from evenodds.exports.dialects import DIALECTS, dialect_of
 from evenodds.model.storage import parts_of_policy
 from ids import awkward
-from shapes import of_curves
+from shapes import at_zero, of_curves
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
@@ -41,28 +41,11 @@ NUMBERS = count()
 FEW = 10_000  # rows that Spark may hold in a plan
 
 
-def _at_zero(orientation):
-    """Curves that begin or end at 0, near which products of scores are too small for a number."""
-    sign = 1 if orientation == "positive" else -1
-    ends = {
-        "linear from 0": ("linear", 0, 1, 0.5),
-        "linear to 0": ("linear", -0.3, 0, 0.5),
-        "wide": ("linear", 0, 1e300, 0.5),
-        "narrow": ("linear", 0, 1e-300, 0.5),
-        "quadratic": ("quadratic", 0, 0.7, 0.3),
-        "cubic": ("cubic", 0, 3, 0.5),
-        "quartic": ("quartic", 0, 0.9, 0.6),
-        "around": ("quartic", -0.5, 0.5, 0.5),
-    }
-    curves = {
-        group: eo.Curve(family, sign * t0, sign * t1, p, orientation=orientation)
-        for group, (family, t0, t1, p) in ends.items()
-    }
-    parts = [(0.3, curves["quadratic"]), (0.7, eo.Curve("quadratic", -sign, 0.0, 0.5, orientation=orientation))]
-    return of_curves(POLICIES["linear"], curves | {"mix": eo.Curve.mixed(parts)})
-
-
-ALL = {**POLICIES, "at zero": _at_zero("positive"), "negative, at zero": _at_zero("negative")}
+ALL = {
+    **POLICIES,
+    "at zero": at_zero(POLICIES["linear"], "positive"),
+    "negative, at zero": at_zero(POLICIES["linear"], "negative"),
+}
 
 
 def _scores(policy, group, rng, n):
