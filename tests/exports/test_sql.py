@@ -596,6 +596,12 @@ def test_nothing_of_a_name_leaves_a_comment_or_a_literal(engines):
         assert not list(read.find_all(sqlglot.exp.Drop))
 
 
+def test_spark_finds_no_variables_to_replace():
+    curves = {"${env:HOME}": POLICIES["linear"].curves["white"]}
+    words = {"dialect": "spark", "table": "people", **WORDS, "id": "who", "round": "${user.name}"}
+    assert "${" not in eo.to_sql(of_curves(POLICIES["linear"], curves), **words)
+
+
 def test_the_text_says_whose_it_is_and_is_the_same_each_time():
     policy = POLICIES["negative, reviews"]
     words = {"table": "people", **WORDS, "id": "who", "round": "May\n-- x"}
