@@ -12,7 +12,7 @@ import evenodds as eo
 from evenodds.model.families import CONTINUOUS, PUBLISHED, family_of
 from evenodds.model.rates import rates_of
 
-__all__ = ["CONTINUOUS", "PUBLISHED", "curves", "mirrored", "mixes", "of_curves", "places", "with_mixes"]
+__all__ = ["CONTINUOUS", "PUBLISHED", "at_zero", "curves", "mirrored", "mixes", "of_curves", "places", "with_mixes"]
 
 
 def _p_of(family: str) -> st.SearchStrategy[float]:
@@ -105,3 +105,24 @@ def of_curves(policy: eo.Policy, curves: dict[str, eo.Curve], upper: tuple[eo.Cu
     none = {"spreads": (), "randomized": (), "before": None, "mixes": tuple(g for g in groups if curves[g].parts)}
     certificate = replace(policy.certificate, groups=groups, **many, **none)
     return eo.Policy(groups, tuple(curves.values()), (-1e6, 1e6), orientation, certificate, upper)
+
+
+def at_zero(policy: eo.Policy, orientation: str) -> eo.Policy:
+    """A policy of curves that begin or end at 0, near which products of scores are too small for a number."""
+    sign = 1 if orientation == "positive" else -1
+    ends = {
+        "linear from 0": ("linear", 0, 1, 0.5),
+        "linear to 0": ("linear", -0.3, 0, 0.5),
+        "wide": ("linear", 0, 1e300, 0.5),
+        "narrow": ("linear", 0, 1e-300, 0.5),
+        "quadratic": ("quadratic", 0, 0.7, 0.3),
+        "cubic": ("cubic", 0, 3, 0.5),
+        "quartic": ("quartic", 0, 0.9, 0.6),
+        "around": ("quartic", -0.5, 0.5, 0.5),
+    }
+    curves = {
+        group: eo.Curve(family, sign * t0, sign * t1, p, orientation=orientation)
+        for group, (family, t0, t1, p) in ends.items()
+    }
+    parts = [(0.3, curves["quadratic"]), (0.7, eo.Curve("quadratic", -sign, 0.0, 0.5, orientation=orientation))]
+    return of_curves(policy, curves | {"mix": eo.Curve.mixed(parts)})

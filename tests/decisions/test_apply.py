@@ -7,7 +7,7 @@ import pytest
 import evenodds as eo
 from engines import EAGER, KINDS, LAZY, needed
 from evenodds.model.families import CONTINUOUS
-from shapes import mirrored, with_mixes
+from shapes import at_zero, mirrored, with_mixes
 
 pytestmark = [
     # What other packages say about each other is not about us.
@@ -133,6 +133,15 @@ def test_every_mix_bit_for_bit(engines, kind, curve, orientation):
         mixes[group] = mix if orientation == "positive" else mirrored(mix).moved(120.3)
     policy = with_mixes(eo.fit(joint, max_loss=0.1), joint, mixes)
     _check_every_bit(engines, kind, policy, score)
+
+
+@pytest.mark.parametrize("orientation", ["positive", "negative"])
+@pytest.mark.parametrize("kind", [*LAZY, "postgres"])
+def test_scores_next_to_0_bit_for_bit(engines, kind, orientation):
+    """PostgreSQL refuses products that are too small for a number, which everybody else takes for 0."""
+    policy = at_zero(eo.fit(eo.datasets.credit_risk()), orientation)
+    sizes = [0.0, 5e-324, 1e-310, 1e-200, 1e-150, 1e-30, 0.2]
+    _check_every_bit(engines, kind, policy, np.array(sizes + [-size for size in sizes]))
 
 
 def _trouble():

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from decimal import Decimal
 from importlib.resources import files
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,11 +20,12 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from engines import needed
+from evenodds.decisions.formulas import DRAWS
 from evenodds.decisions.keys import pads
 from evenodds.exports.dialects import DIALECTS, dialect_of
 from evenodds.model.storage import parts_of_policy
 from ids import awkward
-from shapes import of_curves
+from shapes import at_zero, of_curves
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
@@ -38,28 +41,11 @@ NUMBERS = count()
 FEW = 10_000  # rows that Spark may hold in a plan
 
 
-def _at_zero(orientation):
-    """Curves that begin or end at 0, near which products of scores are too small for a number."""
-    sign = 1 if orientation == "positive" else -1
-    ends = {
-        "linear from 0": ("linear", 0, 1, 0.5),
-        "linear to 0": ("linear", -0.3, 0, 0.5),
-        "wide": ("linear", 0, 1e300, 0.5),
-        "narrow": ("linear", 0, 1e-300, 0.5),
-        "quadratic": ("quadratic", 0, 0.7, 0.3),
-        "cubic": ("cubic", 0, 3, 0.5),
-        "quartic": ("quartic", 0, 0.9, 0.6),
-        "around": ("quartic", -0.5, 0.5, 0.5),
-    }
-    curves = {
-        group: eo.Curve(family, sign * t0, sign * t1, p, orientation=orientation)
-        for group, (family, t0, t1, p) in ends.items()
-    }
-    parts = [(0.3, curves["quadratic"]), (0.7, eo.Curve("quadratic", -sign, 0.0, 0.5, orientation=orientation))]
-    return of_curves(POLICIES["linear"], curves | {"mix": eo.Curve.mixed(parts)})
-
-
-ALL = {**POLICIES, "at zero": _at_zero("positive"), "negative, at zero": _at_zero("negative")}
+ALL = {
+    **POLICIES,
+    "at zero": at_zero(POLICIES["linear"], "positive"),
+    "negative, at zero": at_zero(POLICIES["linear"], "negative"),
+}
 
 
 def _scores(policy, group, rng, n):
@@ -221,9 +207,10 @@ def test_draws_and_decisions_of_a_thousand_awkward_ids(place, name, round_):
 
 
 def test_every_vector_of_draws(place):
-    """The published draws themselves, with each key and each round that they name."""
+    """The published draws themselves, with each key and each round that they name; in Spark with each key."""
     asked, known = [], []
-    for key, round_ in sorted({(one["key"], one["round"]) for one in VECTORS["draws"]}):
+    pairs = sorted({(one["key"], one["round"]) for one in VECTORS["draws"]})
+    for key, round_ in pairs[::4] if place.dialect == "spark" else pairs:
         own = [one for one in VECTORS["draws"] if (one["key"], one["round"]) == (key, round_)]
         people = {"id": range(len(own)), "who": [str(one["id"]) for one in own], "r": [40.0] * len(own)}
         table = place.made(pa.table({**people, "g": ["white"] * len(own)}))
@@ -240,6 +227,67 @@ def test_whole_numbers_as_ids(place):
     place.with_pads()
     columns = place.asked(eo.to_sql(POLICIES["linear"], dialect=place.dialect, table=table, **WORDS, id="id"))
     assert columns["draw"] == eo.draw(sorted(ids), key=KEY).tolist()
+
+
+SETTINGS = {
+    "duckdb": ({"default_collation": "'nocase'"}, {"default_collation": "''"}),
+    "postgres": (
+        {"standard_conforming_strings": "off", "escape_string_warning": "off"},
+        {"standard_conforming_strings": "DEFAULT", "escape_string_warning": "DEFAULT"},
+    ),
+    "spark": (
+        {"spark.sql.ansi.enabled": "false", "spark.sql.parser.escapedStringLiterals": "true"},
+        {"spark.sql.ansi.enabled": "true", "spark.sql.parser.escapedStringLiterals": "false"},
+    ),
+}
+
+
+def test_settings_of_the_engine_change_nothing(place):
+    own = [one for one in VECTORS["odds"] if one["policy"] == "edges"]
+    people = {"id": range(len(own)), "r": [one["score"] for one in own], "g": [one["group"] for one in own]}
+    ids = [f"{i}\\'" for i in range(len(own))]
+    table, round_ = place.made(pa.table({**people, "who": ids})), "\\n it's"
+    place.with_pads()
+    text = eo.to_sql(POLICIES["edges"], dialect=place.dialect, table=table, **WORDS, id="who", round=round_)
+    other, usual = SETTINGS[place.dialect]
+    try:
+        for name, value in other.items():
+            place.say(f"SET {name} = {value}")
+        found = place.asked(text)
+    finally:
+        for name, value in usual.items():
+            place.say(f"SET {name} = {value}")
+    assert found["draw"] == eo.draw(ids, key=KEY, round=round_).tolist()
+    assert found["odds"] == [one["odds"] for one in own]
+
+
+def test_the_ways_to_fill_the_table_of_pads_that_the_documentation_shows(place):
+    page = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+    blocks = dict(zip(("postgres", "spark"), re.findall(r"```py\n(.*?)```", page, re.DOTALL), strict=True))
+    if place.dialect not in blocks:
+        return  # DuckDB's is a doctest
+    what = {"postgres": "TABLE", "spark": "VIEW"}[place.dialect]
+    place.say(f"DROP {what} IF EXISTS evenodds_pads")
+    inner, outer = (bytes(one ^ pad for one in KEY.encode()) for pad in (0x36, 0x5C))
+    known = {"inner": inner, "outer": outer}
+    if place.dialect == "postgres":
+        known["connection"] = place.engines.postgres.connection.con
+    else:
+        known["spark"] = place.engines.spark
+    exec(blocks[place.dialect], known)  # noqa: S102 this is what it is for
+    table = place.made(pa.table({"id": [0], "r": [40.0], "g": ["white"]}))
+    text = eo.to_sql(POLICIES["linear"], dialect=place.dialect, table=table, **WORDS, id="id")
+    assert place.asked(text)["draw"] == eo.draw([0], key=KEY).tolist()
+    if place.dialect == "postgres":
+        told = place.engines.postgres.log
+        assert "COPY evenodds_pads (i, o) FROM STDIN" in told
+    else:
+        told = str(place.engines.spark.sql(f"EXPLAIN EXTENDED {text}").collect())
+        assert "sha2" in told
+    for pad in (inner, outer):
+        for secret in (KEY, pad.hex()[:16], repr(pad)[2:20], ", ".join(map(str, pad[:6]))):
+            assert secret not in told
+    place.say(f"DROP {what} evenodds_pads")
 
 
 # -- what columns hold -------------------------------------------------------------------------------------------------
@@ -333,20 +381,23 @@ def test_columns_that_do_not_tell_upper_from_lower_case(engines, dialect):
 
 
 def test_a_draw_that_equals_the_odds_is_no_yes(place):
-    u, table = eo.draw("a", key=KEY).item(), place.name()
+    u = eo.draw("a", key=KEY).item()
     assert u > 0.25
-    place.made(pa.table({"id": [0], "who": ["a"], "r": [0.5], "g": ["g"]}), table)
+    table = place.made(pa.table({"id": [0], "who": ["a"], "r": [0.5], "g": ["g"]}))
     place.with_pads()
-    fixed = {"g": eo.Curve("fixed", 0, 1, u)}
-    words = {"dialect": place.dialect, "table": table, **WORDS, "id": "who"}
-    found = place.asked(eo.to_sql(of_curves(POLICIES["linear"], fixed), **words))
-    assert (found["odds"], found["draw"], found["decision"]) == ([u], [u], [0])
-    above = {"g": eo.Curve("fixed", 0, 1, math.nextafter(u, 1))}
-    assert place.asked(eo.to_sql(of_curves(POLICIES["linear"], above), **words))["decision"] == [1]
-    quarter = {"g": eo.Curve("fixed", 0, 1, 0.25)}
-    reviewed = of_curves(POLICIES["reviews"], quarter, tuple(fixed.values()))
-    found = place.asked(eo.to_sql(reviewed, **words))
-    assert (found["odds_review"], found["decision"]) == ([u - 0.25], ["no"])
+
+    def asked(known, odds, upper, column):
+        curves = {"g": eo.Curve("fixed", 0, 1, odds)}
+        policy = of_curves(POLICIES[known], curves, upper and (eo.Curve("fixed", 0, 1, upper),))
+        return eo.to_sql(policy, dialect=place.dialect, table=table, **WORDS, id="who"), column
+
+    for wanted, known in (
+        ([asked("linear", u, (), column) for column in ("odds", "draw")], [[u], [u]]),
+        ([asked("linear", odds, (), "decision") for odds in (u, math.nextafter(u, 1))], [[0], [1]]),
+        ([asked("reviews", 0.25, u, "odds_review")], [[u - 0.25]]),
+        ([asked("reviews", 0.25, upper, "decision") for upper in (u, math.nextafter(u, 1))], [["no"], ["review"]]),
+    ):
+        assert place.asked_together(*wanted) == known
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
@@ -460,6 +511,41 @@ def test_what_another_makes_of_the_text_for_engines_that_are_not_here(dialect, n
     assert odds == eo.apply(policy, people, **WORDS, on_invalid="null")["odds"].to_pylist()
 
 
+MEANINGS = {
+    "snowflake": {
+        "SHA2(m, bits)": "CASE WHEN bits = 256 THEN sha256(m) END",
+        "SHA2_BINARY(m, bits)": "CASE WHEN bits = 256 THEN unhex(sha256(m)) END",
+        "TO_BINARY(t, how)": "CASE WHEN how = 'UTF-8' THEN encode(t) END",
+        "TO_NUMBER(t, how)": "CASE WHEN how = repeat('X', length(t)) THEN ('0x' || t)::UBIGINT END",
+        "BITSHIFTRIGHT(n, k)": "n >> k",
+    },
+    "bigquery": {
+        "SHA256(m)": "unhex(sha256(m))",
+        "TO_HEX(b)": "lower(hex(b))",
+        "CONCAT(a, b)": "a || b",
+        "CAST_AS_BYTES(t)": "encode(t)",
+    },
+}
+
+
+@pytest.mark.parametrize("dialect", MEANINGS)
+def test_draws_of_engines_that_are_not_here_by_what_their_functions_are_said_to_do(dialect):
+    """The formulas, with each function that DuckDB lacks, or means otherwise, written for it as documented."""
+    connection = needed("duckdb").connect()
+    formula = DRAWS[dialect].format(inner="i", outer="o", message="m")
+    formula = formula.replace("CAST(m AS BYTES)", "CAST_AS_BYTES(m)").replace("FLOAT64", "DOUBLE")
+    for signature, meaning in MEANINGS[dialect].items():
+        name = signature[: signature.index("(")]
+        assert f"{name}(" in formula
+        connection.execute(f"CREATE MACRO own_{signature} AS {meaning}")
+        formula = re.sub(rf"\b{name}\(", f"own_{name}(", formula)
+    for one in VECTORS["draws"]:
+        inner, outer = pads(one["key"])
+        people = pa.table({"i": [inner], "o": [outer], "m": [f"evenodds/draw/v1|{one['round']}|{one['id']}"]})
+        connection.register("people", people)
+        assert connection.sql(f"SELECT {formula} FROM people").fetchall() == [(one["draw"],)]
+
+
 WRONG = {
     "the other piece at breaks": lambda text: text.replace(">= k.low", "> k.low").replace("< k.high", "<= k.high"),
     "both pieces at breaks": lambda text: text.replace("< k.high", "<= k.high"),
@@ -508,6 +594,12 @@ def test_nothing_of_a_name_leaves_a_comment_or_a_literal(engines):
         text = eo.to_sql(policy, dialect=dialect, table="people", id="who", round=bad, **given)
         (read,) = sqlglot.parse(text, read=dialect)
         assert not list(read.find_all(sqlglot.exp.Drop))
+
+
+def test_spark_finds_no_variables_to_replace():
+    curves = {"${env:HOME}": POLICIES["linear"].curves["white"]}
+    words = {"dialect": "spark", "table": "people", **WORDS, "id": "who", "round": "${user.name}"}
+    assert "${" not in eo.to_sql(of_curves(POLICIES["linear"], curves), **words)
 
 
 def test_the_text_says_whose_it_is_and_is_the_same_each_time():

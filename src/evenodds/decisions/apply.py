@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evenodds.errors import DataError, OptionError, UnknownGroupError, one_of
 from evenodds.frames import Frame, array_of, constant, is_lazy, narwhals, opened, with_column
 from evenodds.geometry.pieces import Pieces
+from evenodds.geometry.underflow import without_underflow
 from evenodds.model.cells import check_group_kinds, check_numeric, names_of, plain
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import CERTAIN
@@ -226,6 +227,8 @@ def _read(read: Callable[[str], Any], part: str) -> list[Any]:
 def _value(frame: Frame, pieces: Pieces, r: Any) -> Any:
     """The piecewise polynomial as nested choices, halved each time so that many pieces do not nest deeply."""
     nw = narwhals()
+    if frame.implementation.is_ibis():  # it may speak to PostgreSQL, which refuses products that underflow
+        pieces = without_underflow(pieces)
 
     def between(first: int, last: int) -> Any:
         if first == last:

@@ -79,10 +79,23 @@ def to_sql(
     Examples
     --------
     >>> import evenodds as eo
-    >>> policy = eo.fit(eo.datasets.credit_risk(), curve="threshold", tolerance=0.05)
-    >>> print(eo.to_sql(policy, dialect="duckdb", table="applicants", score="points", group="race"))
-    -- Odds of a yes by the rules of a policy, for DuckDB. Written by evenodds ...; not to be changed by hand.
-    -- Policy: ...
+    >>> policy = eo.fit(eo.datasets.credit_risk())
+    >>> text = eo.to_sql(policy, dialect="postgres", table="loans.applicants", score="points", group="race")
+    >>> print(text[text.index("evenodds_odds AS") :])
+    evenodds_odds AS (
+      SELECT
+        p.*,
+        k.c1 * ((CAST(p."points" AS DOUBLE PRECISION) - k.origin) * k.rate) + k.c0 AS "odds"
+      FROM "loans"."applicants" AS p
+      LEFT JOIN evenodds_pieces AS k
+        ON CAST(p."race" AS TEXT) COLLATE "C" = k.grp
+        AND CAST(p."points" AS DOUBLE PRECISION) >= k.low
+        AND CAST(p."points" AS DOUBLE PRECISION) < k.high
+    )
+    SELECT
+      *
+    FROM evenodds_odds
+    <BLANKLINE>
     """
     check_policy(policy)
     spoken, groups = dialect_of(dialect), names_of(group)

@@ -87,7 +87,8 @@ class Statement:
                 f"Round: {self.round!r}; the pads of its key: columns i and o of the one row of {pads!r}",
             ]
         lines += [f"New columns: {', '.join(map(repr, self.made))}", f"Written by evenodds {__version__}"]
-        return "".join(f"-- {line}\n" for line in lines)
+        # Spark would put the value of a variable in place of ${...}, in comments too.
+        return "".join(f"-- {line}\n" for line in lines).replace("${", "$ {")
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
