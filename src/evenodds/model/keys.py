@@ -6,8 +6,8 @@ key (1 and "1", or ("a, b", "c") and ("a", "b, c")) are an error, since nobody c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Container, Iterable, Sequence
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ __all__ = [
     "owners",
     "parts_by_key",
     "parts_of",
+    "reordered",
 ]
 
 Codes = NDArray[np.signedinteger]
@@ -40,6 +41,7 @@ JOINER = ", "
 """Between the values of several columns."""
 _FEW = 1 << 20  # values that are counted one by one; more are sorted
 _BLOCK = 1 << 16  # codes at a time
+_COLUMNS = 6  # whose orders are tried
 _MOST = 1000  # groups: more are a continuous column by mistake
 
 
@@ -63,6 +65,18 @@ def parts_of(key: str, columns: int) -> list[tuple[str, ...]]:
     words = key.split(JOINER)
     cuts = combinations(range(1, len(words)), columns - 1)
     return [tuple(JOINER.join(words[i:j]) for i, j in zip((0, *cut), (*cut, len(words)), strict=True)) for cut in cuts]
+
+
+def reordered(key: str, known: Container[str]) -> str | None:
+    """The known key, if there is one, that the same values of several columns have in another order.
+
+    >>> reordered("Male, Caucasian", {"Caucasian, Male"}), reordered("Male", {"Caucasian, Male"})
+    ('Caucasian, Male', None)
+    """
+    words = key.split(JOINER)
+    if not 1 < len(words) <= _COLUMNS:
+        return None
+    return next((other for order in permutations(words) if (other := JOINER.join(order)) in known), None)
 
 
 def parts_by_key(group: GroupLike) -> dict[str, tuple[str, ...]]:

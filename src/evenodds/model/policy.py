@@ -21,7 +21,7 @@ from evenodds.model.certificate import Certificate
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.groups import Group
-from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of
+from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of, reordered
 from evenodds.model.reviewed import Reviewing, Treatment, reviewed_share
 from evenodds.model.reviewer import Review
 from evenodds.model.roc import Point
@@ -264,7 +264,15 @@ class Policy(Shown):
     def unknown(self, groups: Sequence[str]) -> str:
         """What to say of groups that the policy does not know."""
         shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004
-        return f"The policy does not know the group {shown}. Known: {self.known}."
+        return f"The policy does not know the group {shown}. Known: {self.known}.{self.in_another_order(groups)}"
+
+    def in_another_order(self, groups: Sequence[str]) -> str:
+        """A hint, where groups that are not known would be if their columns came in another order."""
+        for group in groups:
+            known = reordered(group, self.curves)
+            if known is not None:
+                return f" Hint: it knows {known!r}; give the group's columns in the order of the fit."
+        return ""
 
     def _checked_codes(self, codes: ArrayLike | None) -> Codes:
         numbers = array_of(codes)
