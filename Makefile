@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types format guarantees bench bench-full clean
+.PHONY: help demo test lint types format guarantees bench bench-full docs clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,10 @@ $(VENV)/installed: pyproject.toml
 
 $(VENV)/developed: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+$(VENV)/documented: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 demo: $(VENV)/installed ## Set up, recompute the CreditRisk study and print its tables
@@ -48,5 +52,11 @@ bench-full: $(VENV)/developed ## The same up to 1e7 rows, into docs/performance.
 	$(BIN)/python bench/run.py --full
 	$(BIN)/python bench/page.py
 
+# Anew each time, so that every warning is seen; docs/api/ is written by the build.
+docs: $(VENV)/documented ## Build the documentation site into build/docs; warnings are errors
+	rm -rf docs/api build/docs build/doctrees
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --nitpicky --jobs auto -d build/doctrees docs build/docs
+	@echo "Open build/docs/index.html"
+
 clean: ## Remove what was built
-	rm -rf $(VENV) dist build bench/.environments .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build docs/api bench/.environments .pytest_cache .mypy_cache .ruff_cache .hypothesis

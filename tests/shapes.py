@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds.model.families import CONTINUOUS, PUBLISHED, family_of
-from evenodds.model.policy import rates_of
+from evenodds.model.rates import rates_of
 
 __all__ = ["CONTINUOUS", "PUBLISHED", "curves", "mirrored", "mixes", "places", "with_mixes"]
 

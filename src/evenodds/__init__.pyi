@@ -36,6 +36,8 @@ from .evaluation.metrics import odds_distance as odds_distance
 from .evaluation.stability import Stability as Stability
 from .evaluation.stability import stability as stability
 from .evaluation.verdict import Verdict as Verdict
+from .exports.mlflow import to_mlflow as to_mlflow
+from .exports.onnx import to_onnx as to_onnx
 from .exports.python import to_python as to_python
 from .fronts.estimator import CurveOptimizer as CurveOptimizer
 from .model.certificate import Certificate as Certificate

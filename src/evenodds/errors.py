@@ -35,7 +35,17 @@ __all__ = [
 
 
 class EvenoddsError(ValueError):
-    """The base of every error that evenodds raises on purpose."""
+    """The base of every error that evenodds raises on purpose.
+
+    It is also a ValueError. Its message says what is wrong, the value got, what is allowed, and often a hint.
+
+    >>> import evenodds as eo
+    >>> try:
+    ...     eo.fit(eo.datasets.credit_risk(), tolerance=2)
+    ... except eo.EvenoddsError as error:
+    ...     print(error)
+    tolerance=2 is not allowed. Allowed: from 0 to 1, the largest difference between two groups.
+    """
 
 
 class DataError(EvenoddsError):

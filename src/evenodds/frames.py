@@ -63,7 +63,7 @@ def narwhals() -> Any:
     return import_module("narwhals")
 
 
-def opened(frame: Any, columns: Sequence[str]) -> Frame:
+def opened(frame: Any, columns: Sequence[Any]) -> Frame:
     """A frame of any library behind narwhals' face; refuse what is no frame, or lacks one of the columns."""
     nw = narwhals()
     try:
@@ -79,6 +79,11 @@ def opened(frame: Any, columns: Sequence[str]) -> Frame:
         )
         raise DataError(msg)
     for column in columns:
+        if not isinstance(column, str):
+            msg = (
+                f"Columns are told by name, a string; got {column!r:.40}. Hint: rename the frame's columns to strings."
+            )
+            raise DataError(msg)
         if names.count(column) != 1:
             trouble = "no column" if column not in names else "more than one column"
             hint = did_you_mean(column, names) if column not in names else ""
@@ -128,7 +133,9 @@ def array_of(values: Any) -> NDArray[Any]:
     nw = narwhals()
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
         # Straight to numpy where nothing is missing; else through floats, which have a NaN for it.
-        whole = column.null_count() == 0 and not column.dtype.is_decimal()
+        if column.dtype.is_decimal() and column.implementation.is_pyarrow():
+            column = column.cast(nw.String)  # Arrow makes a float of a decimal that is a bit off, and of its text none
+        whole = column.null_count() == 0 and column.dtype != nw.String and not column.dtype.is_decimal()
         array = column.to_numpy() if whole else column.cast(nw.Float64).to_numpy()
         return np.asarray(array if array.dtype != object else array.astype(np.float64))
     return np.asarray(column.to_numpy())
@@ -162,6 +169,9 @@ def with_column(frame: Frame, name: str, values: NDArray[Any]) -> Any:
 
 
 # -- columns as numbers ------------------------------------------------------------------------------------------------
+
+
+_UNHASHABLE = "A column has values that cannot be told apart (lists or dictionaries). Hint: turn them into strings."
 
 
 def factorize(column: Any) -> Factorized:
@@ -219,8 +229,7 @@ def _factorize_objects(column: NDArray[Any]) -> Factorized:
     try:
         codes = np.fromiter((table.setdefault(value, len(table)) for value in column), np.int64, column.size)
     except TypeError:
-        msg = "group has values that cannot be told apart (lists or dictionaries). Hint: turn them into strings."
-        raise DataError(msg) from None
+        raise DataError(_UNHASHABLE) from None
     return _without_missing(_smallest(codes, len(table)), list(table))
 
 
@@ -237,24 +246,36 @@ def is_missing(value: object) -> bool:
     """None, NaN and NaT, which differ from themselves, and pandas' NA, which will not say whether it does."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:
+    except (TypeError, ArithmeticError):  # a signalling NaN among decimals
         return True
+    except ValueError:  # an array in a cell
+        return False
 
 
 def _factorize_pandas(column: Any) -> Factorized:
     if hasattr(column, "cat"):
         return column.cat.codes.to_numpy(), column.cat.categories.tolist()
-    codes, values = column.factorize()
+    try:
+        codes, values = column.factorize()
+    except TypeError:
+        raise DataError(_UNHASHABLE) from None
     return _without_missing(_smallest(codes, len(values)), values.tolist())
 
 
 def _factorize_arrow(column: Any) -> Factorized:
     arrow = import_module("pyarrow")
-    encoded = column if arrow.types.is_dictionary(column.type) else column.dictionary_encode()
+    try:
+        encoded = column if arrow.types.is_dictionary(column.type) else column.dictionary_encode()
+    except NotImplementedError:  # Arrow's own is one
+        raise DataError(_UNHASHABLE) from None
     whole = encoded.unify_dictionaries().combine_chunks() if hasattr(encoded, "chunks") else encoded
     indices = whole.indices.cast(arrow.int64()).fill_null(-1) if whole.null_count else whole.indices
     codes = indices.to_numpy(zero_copy_only=False)
-    values = whole.dictionary.to_pylist()
+    try:
+        values = whole.dictionary.to_pylist()
+    except UnicodeDecodeError as reason:  # Arrow holds any bytes as text, and looks at them only now
+        msg = f"A column has {reason.object!r:.80}, which is not UTF-8 text."
+        raise DataError(msg) from None
     return _without_missing(_smallest(codes, len(values)), values)
 
 

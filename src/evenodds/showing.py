@@ -27,11 +27,22 @@ class Shown:
         raise NotImplementedError
 
     def frame(self) -> Any:
-        """The table as a data frame."""
+        """The table as a data frame of pandas, or of polars or pyarrow where pandas is not installed."""
         return frame_of_rows(*self.table())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw it onto Axes of matplotlib, new ones if none are given, and return them."""
+        """Draw it by matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; new ones without it.
+
+        Returns
+        -------
+        Axes
+            Those that were drawn on.
+        """
         return import_module(_PICTURES).figure_of(self).plot(ax)
 
     def _repr_html_(self) -> str:

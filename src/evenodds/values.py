@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from evenodds.errors import OptionError
 
-__all__ = ["Frozen", "confidence_of", "flag_of", "number_of", "rounded_up", "whole_number_of"]
+__all__ = ["Frozen", "confidence_of", "flag_of", "number_of", "number_or_infinity", "rounded_up", "whole_number_of"]
 
 _ROUNDING = 1e-9  # of a unit in the last digit
 _NUMPYS_BOOLEANS = {("numpy", "bool"), ("numpy", "bool_")}  # told by name, since numpy is not loaded here
@@ -63,6 +63,23 @@ def number_of(
         number = math.nan
     if not math.isfinite(number) or not low <= number <= high or (above and number == low):
         msg = f"{name}={_shown(value)} is not allowed. Allowed: {allowed}."
+        raise OptionError(msg)
+    return number
+
+
+def number_or_infinity(name: str, value: object) -> float:
+    """A number of Python or numpy that may be infinite, but not NaN, and no truth value.
+
+    >>> number_or_infinity("t0", float("-inf"))
+    -inf
+    """
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:
+        msg = f"{name} is too large for floating-point numbers."
+        raise OptionError(msg) from None
+    if math.isnan(number):
+        msg = f"{name} must be a number, got {value!r}."
         raise OptionError(msg)
     return number
 

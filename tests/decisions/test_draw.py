@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import decimal
+import enum
 import hashlib
 import hmac
 import math
@@ -85,7 +87,7 @@ def test_a_round_that_is_none(bad):
     with pytest.raises(eo.OptionError) as caught:
         eo.draw(["a"], key=KEY, round=bad)
     assert str(caught.value) == (
-        f"round={bad!r} is not allowed. Allowed: a string of whole characters, without '|' and U+0000."
+        f"round={bad!r} is not allowed. Allowed: a string without '|', U+0000 and lone surrogates."
     )
 
 
@@ -214,3 +216,22 @@ def test_realised_rates_are_the_odds_up_to_binomial_error(policy, million):
         assert abs(yes[held].sum() - odds[held].sum()) < 4 * error
     for one in (0.01, 0.25, 0.5, 0.9):
         assert abs((million < one).mean() - one) < 4 * math.sqrt(one * (1 - one) / million.size)
+
+
+class Who(str, enum.Enum):  # noqa: UP042 whose str() is its name
+    A = "a"
+
+
+def test_ids_that_are_not_several(policy):
+    assert eo.draw([Who.A], key=KEY) == eo.draw(["a"], key=KEY)
+    for bad in ("alice", b"alice", 5, None, {"a": 1}, pd.DataFrame({"a": [1]}), np.array([["a"]])):
+        with pytest.raises(eo.DataError, match=r"ids must be a list, an array or a column of ids, got .* a list"):
+            eo.draw(bad, key=KEY)
+    for cell in (np.array([1, 2]), decimal.Decimal("sNaN"), [1]):
+        with pytest.raises(eo.DataError, match=r"cannot be drawn for \(position 0\)"):
+            eo.draw([cell], key=KEY)
+    people = pd.DataFrame({5: ["a"], "points": [25], "race": ["white"]})
+    with pytest.raises(eo.DataError, match="Columns are told by name, a string; got 5"):
+        eo.decide(policy, people, score="points", group="race", id=5, key=KEY)
+    with pytest.raises(eo.OptionError, match="must be a Policy, got str"):
+        eo.decide("x", people, score="points", group="race", id="who", key=KEY, places=True)

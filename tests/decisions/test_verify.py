@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
 import hashlib
 import hmac
 import io
+import json
 import math
 import pickle
 import re
@@ -334,7 +337,7 @@ def test_fewer_digits_are_told_and_can_be_allowed_for(policies):
         for rounded in (decided.round({"odds": digits, "draw": digits}), significant):
             found = verified(policies, "plain", rounded)
             assert not found.passed
-            assert f"as if written with {digits} decimal places. Hint: digits={digits} compares them so;" in str(found)
+            assert f"as if written with {digits} decimal places. Hint: digits={digits} compares them so." in str(found)
             found = verified(policies, "plain", rounded, digits=digits)
             assert found.passed
             assert f"(odds and draws to {digits} decimal places)" in str(found)
@@ -343,6 +346,61 @@ def test_fewer_digits_are_told_and_can_be_allowed_for(policies):
             assert verified(policies, "plain", rounded, digits=digits).first.position == 7
     flipped = decided.assign(decision=1 - decided["decision"])
     assert verified(policies, "plain", flipped, digits=3).wrong_decisions == 400
+
+
+def test_rounding_is_told_whatever_was_rounded(policies):
+    decided = eo.decide(policies["plain"], cohort(2000), **WORDS)
+    placed = eo.decide(policies["places"], cohort(2000), **WORDS, places=True)
+    for digits in (4, 6, 12, 15):
+        for kind, frame in (("plain", decided), ("places", placed)):
+            found = verified(policies, kind, frame.assign(odds=frame["odds"].round(digits)))
+            assert f"Hint: digits={digits} compares them so." in found.reason
+            assert verified(policies, kind, frame.assign(odds=frame["odds"].round(digits)), digits=digits).passed
+
+
+def test_scores_that_were_rounded_after_they_were_used_are_told(policies):
+    rng = np.random.default_rng(0)
+    people = cohort(3000).assign(points=rng.uniform(0, 60, 3000))
+    decided = eo.decide(policies["plain"], people, **WORDS)
+    assert verified(policies, "plain", decided).passed
+    for digits in (0, 2, 6):
+        told = f"right for scores that were rounded to {digits} decimal place"
+        found = verified(policies, "plain", decided.assign(points=decided["points"].round(digits)))
+        assert found.wrong_odds > 1000
+        assert told in found.reason
+    everything = from_csv(decided.to_csv(index=False, float_format="%.6f"))
+    for digits in (None, 6):
+        assert "rounded to 6 decimal places" in verified(policies, "plain", everything, digits=digits).reason
+    tampered = decided.assign(odds=decided["odds"] + 0.01 * (decided["odds"] < 0.9))
+    assert not verified(policies, "plain", tampered).reason
+
+
+def test_ids_that_lost_their_zeros_are_told(policies):
+    people = cohort(3000).assign(who=[f"{i:05d}" for i in range(9500, 12500)])
+    frame = from_csv(eo.decide(policies["plain"], people, **WORDS).to_csv(index=False))
+    assert frame["who"].dtype == "int64"
+    found = verified(policies, "plain", frame)
+    assert found.wrong_draws == 500
+    assert "ids with zeros in front, such as '09500', which were read as numbers here" in found.reason
+
+
+def test_what_is_behind_wrong_places(policies):
+    people = cohort(3000)
+    placed = eo.decide(policies["places"], people, **WORDS, places=True)
+    uncertain = placed.index[(placed["odds"] > 0.1) & (placed["odds"] < 0.9)]
+    found = verified(policies, "places", placed.drop(index=uncertain[3]))
+    assert found.wrong_decisions > 10
+    assert "one person too few or too many" in found.reason
+    drawn = eo.decide(policies["plain"], people, **WORDS)
+    found = verified(policies, "places", drawn)
+    assert "those of a draw for each person, not of places. Hint: leave places out." in found.reason
+
+
+def test_words_that_are_none(policies):
+    frame = eo.decide(policies["review"], cohort(200), **WORDS)
+    found = verified(policies, "review", frame.assign(decision=frame["decision"].str.capitalize()))
+    assert found.wrong == 200
+    assert found.reason.startswith("200 decisions are none of 'no', 'review' and 'yes', such as '")
 
 
 # -- rows that cannot be judged ----------------------------------------------------------------------------------------
@@ -372,7 +430,7 @@ def test_rows_that_cannot_be_judged(policies, kind, column, value, why):
     assert not found.passed
     assert found.unjudged == 1
     assert re.search(
-        rf"1 row cannot be judged, and should have no decision; the first is row 4 \(.*\): {why}", str(found)
+        rf"1 row cannot be judged, and should have no decision; the first is row 4( \(.*\))?: {why}", str(found)
     )
     if kind != "places":
         assert found.wrong == 1
@@ -427,6 +485,55 @@ def test_doubles_over_many_blocks():
     shown = sum(array.size for array in held) // 2
     assert sum(array.nbytes for array in held) == 16 * shown
     assert len(held) < 2 * 12
+
+
+def test_honest_files_with_scores_of_every_kind():
+    """Numbers without a sign, truth values and decimals are the same scores, in whatever order places go by them."""
+    rng = np.random.default_rng(0)
+    n = 400
+    label, group = rng.integers(0, 2, n), rng.choice(["a", "b"], n)
+    score = np.clip(rng.poisson(4 - 2 * label), 0, 9)
+    fitted = eo.fit(eo.JointDistribution.from_arrays(score, group, label, orientation="negative"), curve="fixed")
+    people = pd.DataFrame({"who": [f"p{i}" for i in range(n)], "points": score.astype(float), "race": group})
+    expected = eo.decide(fitted, people, **WORDS, places=True)["decision"].tolist()
+    for kind in ("uint8", "uint16", "int8", "int64", "float32", "UInt8"):
+        decided = eo.decide(fitted, people.astype({"points": kind}), **WORDS, places=True)
+        assert decided["decision"].tolist() == expected, kind
+        assert eo.verify(fitted, from_csv(decided.to_csv(index=False)), **WORDS, places=True).passed
+    truth = people.assign(points=people["points"] > 3)
+    assert eo.verify(fitted, eo.decide(fitted, truth, **WORDS, places=True), **WORDS, places=True).passed
+
+
+def test_decimals_are_read_to_the_last_bit(policies):
+    texts = [f"{i}.{j:03d}" for i in range(15, 50) for j in (1, 112, 333, 567, 999)]
+    people = pd.DataFrame({"who": [f"p{i}" for i in range(len(texts))], "race": "white", "points": map(float, texts)})
+    table = pa.Table.from_pandas(people, preserve_index=False)
+    decimals = pa.array([decimal.Decimal(text) for text in texts], pa.decimal128(7, 3))
+    exact = table.set_column(table.column_names.index("points"), "points", decimals)
+    odds = eo.apply(policies["plain"], exact, score="points", group="race")["odds"].to_pylist()
+    assert odds == policies["plain"].odds([float(text) for text in texts], "white").tolist()
+
+
+def test_nothing_published_of_somebody_who_cannot_be_judged(policies):
+    for kind in ("plain", "review"):
+        frame = published(policies, kind, cohort()).astype({"decision": object})
+        frame.loc[4, "points"] = math.nan
+        frame.loc[4, [name for name in ("odds", "odds_review", "draw", "decision") if name in frame]] = None
+        assert verified(policies, kind, frame).passed
+
+
+def test_odd_cells_are_refused_in_words(policies):
+    frame = published(policies, "review", cohort()).astype({"race": object, "decision": object})
+    lists = pd.Series([["white"]] * len(frame), dtype=object)
+    for bad in (frame.assign(race=lists), frame.assign(decision=lists)):
+        with pytest.raises(eo.DataError, match="values that cannot be told apart"):
+            verified(policies, "review", bad)
+    dates = frame.assign(decision=[dt.date(2026, 1, 1)] * len(frame))
+    assert json.dumps(verified(policies, "review", dates).as_json())
+    broken = pa.array([b"\xff"] * len(frame)).cast(pa.binary()).view(pa.string())
+    table = pa.Table.from_pandas(frame.drop(columns="race"), preserve_index=False).append_column("race", broken)
+    with pytest.raises(eo.DataError, match="not UTF-8 text"):
+        verified(policies, "review", table)
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
@@ -487,6 +594,10 @@ def test_the_commitment_that_was_published(policies):
     assert not other.passed
     assert other.wrong == 0
     assert f"The key is not the one that was committed to: {'0' * 64} was published." in str(other)
+    of_file = hashlib.sha256(f"{KEY}\n".encode()).hexdigest()
+    assert "the SHA-256 of a file with this key and a line end" in str(
+        verified(policies, "plain", frame, commitment=of_file)
+    )
     for bad in ("", "ab", "g" * 64, 7):
         with pytest.raises(eo.OptionError, match="commitment must be 64 hexadecimal digits"):
             verified(policies, "plain", frame, commitment=bad)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import evenodds as eo
 from evenodds.evaluation.metrics import metrics_of
 from evenodds.geometry import samples
-from evenodds.model.policy import odds_of, rates_of
+from evenodds.model.rates import odds_of, rates_of
 from shapes import curves, mirrored, mixes
 from strategies import joints
 

@@ -22,6 +22,7 @@ WRITERS = {
         ["decide", "policy.json", "past.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt", "-o"],
         "decided.csv",
     ),
+    "onnx": (["onnx", "policy.json", "-o"], "policy.onnx"),
 }
 
 

@@ -36,7 +36,7 @@ def decided(policy, past, tmp_path, monkeypatch):
 @pytest.mark.usefixtures("decided")
 def test_honest_files_of_every_kind(run, tmp_path):
     text = run("verify", "decided.csv", *WORDS)
-    assert text.startswith("Passed: odds, draws and decisions of all 1,200 rows are right.\nPolicy ")
+    assert text.startswith("Passed: odds, draws and decisions of all 1,200 rows are right.\nPolicy of fingerprint ")
     assert "\nWere the dice honest?" in text
     agreed = hashlib.sha256(KEY.encode()).hexdigest()
     assert f"key of commitment {agreed}, as committed." in run("verify", "decided.csv", *WORDS, "--commitment", agreed)
@@ -143,5 +143,18 @@ def test_bad_input_is_one_clear_line_and_no_verdict(run, decided, tmp_path):
 def test_fewer_digits_are_told_with_the_option_for_them(run, tmp_path):
     table = pa.csv.read_csv(tmp_path / "decided.csv").to_pandas().round({"odds": 6, "draw": 6})
     table.to_csv(tmp_path / "round.csv", index=False)
-    assert "Hint: --digits 6 compares them so;" in run("verify", "round.csv", *WORDS, exit_code=1)
+    assert "Hint: --digits 6 compares them so." in run("verify", "round.csv", *WORDS, exit_code=1)
     assert run("verify", "round.csv", *WORDS, "--digits", 6).startswith("Passed")
+
+
+@pytest.mark.usefixtures("policy")
+def test_what_is_quoted_stays_as_it_is(run, tmp_path, past):
+    (tmp_path / "key.txt").write_text(KEY)
+    who = [f"row {i // 2}" for i in range(past.num_rows)]
+    pa.csv.write_csv(past.set_column(0, "name", pa.array(who)), tmp_path / "twice.csv")
+    told = run("decide", "policy.json", "twice.csv", *COLUMNS, "-o", "out.csv", exit_code=2)
+    assert "id 'row 0' comes 2 times (row 1, row 2)" in told
+    assert not (tmp_path / "out.csv").exists()
+    (tmp_path / "marked.txt").write_text(KEY, encoding="utf-8-sig")
+    told = run("decide", "policy.json", "past.csv", *COLUMNS[:-1], "marked.txt", exit_code=2)
+    assert "marked.txt begins with a byte order mark" in told

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
-from evenodds.model.policy import describe
+from evenodds.model.description import describe
 from shapes import mixes, places, with_mixes
 
 

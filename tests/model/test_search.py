@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import evenodds as eo
-from evenodds.model.policy import rates_of
+from evenodds.model.rates import rates_of
 from evenodds.model.roc import Point
 from strategies import CONTINUOUS, FAMILIES, counts, gentlest, joints, reachable, search_of
 

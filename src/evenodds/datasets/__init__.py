@@ -22,6 +22,16 @@ def _table(name: str) -> list[dict[str, str]]:
 def credit_risk() -> JointDistribution:
     """TransUnion scores of 174,047 people and whether they repaid (label 1), by race, United States 2003.
 
+    Returns
+    -------
+    JointDistribution
+        Four groups, scores from 0 to 100.
+
+    See Also
+    --------
+    studies.credit_risk : The paper's study of these people, recomputed.
+    JointDistribution.from_frame : Make one of your own people.
+
     Examples
     --------
     >>> credit_risk()
@@ -52,6 +62,15 @@ def compas(*, races: Sequence[str] = ("Caucasian", "African-American")) -> Joint
     races : sequence of str
         Which of African-American, Asian, Caucasian, Hispanic, Native American, Other. Asian and Native American
         women are too few to have a rate of their own (2 and 4 people).
+
+    Returns
+    -------
+    JointDistribution
+        Groups of race and sex, scores from 1 to 10.
+
+    See Also
+    --------
+    studies.compas : The paper's study of these people, on the true records.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from evenodds.geometry.pieces import Pieces
 from evenodds.model.cells import check_group_kinds, check_numeric, names_of, plain
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import CERTAIN
-from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of, parts_of
+from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, in_another_order, key_of, parts_of
 from evenodds.model.policy import Outcome, Policy, check_policy
 
 __all__ = ["apply", "group_number", "is_taken"]
@@ -33,15 +33,20 @@ def apply(
     into: str = "odds",
     on_invalid: Literal["raise", "null"] | None = None,
 ) -> Any:
-    """Give each row of a data frame its odds of a yes; of a policy with reviews, also those of a review.
+    """Give each row of a data frame its odds: the chance of a yes, from 0 to 1.
+
+    Of a policy with reviews, also the odds of a review. Nothing is decided here: `decide` draws by these odds.
 
     Parameters
     ----------
     policy : Policy
+        What gives the odds.
     frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
         It is not changed; its rows and its index keep their order.
-    score, group : str
-        Names of columns; group may be several, as for `JointDistribution.from_frame`.
+    score : str
+        The name of the column of scores.
+    group : str or several
+        The name of the column of groups; of several, in the order of the fit, where groups are combinations.
     into : str
         The name of the new column. That of the odds of a review is the same with "_review" after it; the odds of an
         automatic no are what is left to 1.
@@ -52,7 +57,14 @@ def apply(
 
     Returns
     -------
-    A frame of the same kind with one column more, or two where there are reviews; lazy if the frame was.
+    data frame
+        Of the same kind, lazy if the frame was, with one column more, or two where there are reviews.
+
+    See Also
+    --------
+    decide : Also draw, and decide by the odds.
+    Policy.odds : The odds of arrays.
+    to_python : The same as code without dependencies.
 
     Examples
     --------
@@ -131,7 +143,7 @@ def _refuse_invalid(
         f"{rows.size:,} of {odds.size:,} rows cannot be given odds: {', '.join(reasons)} ({shown}{more}). "
         f"The policy knows: {policy.known}."
     )
-    hint = policy.in_another_order([key for row, key in keys.items() if codes[row] == UNKNOWN])
+    hint = in_another_order([key for row, key in keys.items() if codes[row] == UNKNOWN], policy.curves)
     msg += hint or " Hint: repair these rows, or on_invalid='null' leaves their odds missing."
     raise (UnknownGroupError if unknown else DataError)(msg)
 

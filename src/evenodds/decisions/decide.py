@@ -18,7 +18,7 @@ from evenodds.frames import Frame, array_of, is_lazy, narwhals, opened, with_col
 from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
 from evenodds.model.keys import get_indexer
-from evenodds.model.policy import Policy
+from evenodds.model.policy import Policy, check_policy
 from evenodds.model.scale import Scale
 
 __all__ = ["decide"]
@@ -37,8 +37,9 @@ def decide(
 ) -> Any:
     """Decide for each row of a data frame: yes if the draw of the person is below their odds.
 
-    With reviews the answer is "yes" if the draw is below the odds of a yes, "review" if it is below these and the odds
-    of a review together, else "no".
+    A draw is a number from 0 to 1 that follows from the key and the person's id, so that it can be computed again.
+    With reviews the answer is "yes" if it is below the odds of a yes, "review" if it is below these and the odds of a
+    review together, else "no".
 
     The same person gets the same draw with the same key and round, whenever and in whatever order they come. With
     `places` there is one draw for the whole cohort instead, and the number of yeses is hardly left to chance.
@@ -46,17 +47,19 @@ def decide(
     Parameters
     ----------
     policy : Policy
+        What gives the odds.
     frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
         It is not changed. A lazy one is decided for by the engine that holds it, with the same bits; of Ibis tables,
         those on DuckDB and PostgreSQL. What the draws need of the key reaches these engines as a row of data, so that
         no query, plan or log of statements shows it.
-    score, group : str
+    score, group
         As for `apply`.
     id : str
         The column that says who a row is: strings or whole numbers, as for `draw`. In memory an id that comes twice is
         refused. Lazy frames cannot look at their rows beforehand: a missing or empty id gives no draw and no
-        decision there, and neither twins nor NFC are looked at (polars and Dask refuse other ids when they run).
-    key, round : str
+        decision there; twins, spaces at ends, U+0000 and NFC are not looked at (polars and Dask refuse such ids when
+        they run).
+    key, round
         As for `draw`.
     places : True or int, optional
         Hand out places over the whole cohort. Everybody keeps their odds, and the number of yeses is within one of what
@@ -69,9 +72,16 @@ def decide(
 
     Returns
     -------
-    A frame of the same kind, lazy if it was, with the columns odds, draw and decision (0 or 1) more; where there are
-    reviews with odds, odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since nobody
-    has one of their own.
+    data frame
+        Of the same kind, lazy if the frame was, with the columns odds, draw and decision (0 or 1) more; where there are
+        reviews with odds, odds_review, draw and decision ("yes", "review" or "no"); with places without draw, since
+        nobody has one of their own.
+
+    See Also
+    --------
+    verify : Check published decisions one by one, once the key is revealed.
+    apply : The odds alone.
+    draw : The draws alone, for ids.
 
     Examples
     --------
@@ -95,9 +105,11 @@ def decide(
     3   d      60  white  1.000         1
     """
     asked = places_asked_for(places)
+    check_policy(policy)
     check_answers(asked, policy)
     table = opened(frame, [id])
-    new = ("decision",) if asked is not None else ("draw", "decision")
+    odds_of = ("odds", *(["odds_review"] if policy.review is not None else []))
+    new = (*odds_of, "decision") if asked is not None else (*odds_of, "draw", "decision")
     taken = [name for name in new if is_taken(table, name)]
     if taken:
         msg = f"The frame has a column {taken[0]!r} already. Hint: rename it first."
@@ -113,7 +125,8 @@ def decide(
     if asked is not None:
         native = table.to_native()
         codes = get_indexer([native[name] for name in names_of(group)], sorted(policy.groups))
-        upward = Scale(policy.orientation).upward(floats_of(f"score column {score!r}", array_of(native[score])))
+        scores = floats_of(f"score column {score!r}", array_of(native[score]))
+        upward = Scale(policy.orientation).upward(scores.astype(np.float64))
         fitted = policy.certificate.selection_rate
         yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round, fitted=fitted)
         return with_column(opened(with_odds, []), "decision", yes.astype(np.int64))

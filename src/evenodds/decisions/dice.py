@@ -14,6 +14,7 @@ from evenodds.model.keys import Codes
 
 __all__ = ["Dice", "Tally"]
 
+_NONE = 1e-100  # a variance of which whatever is seen is that unlikely
 _ROUNDING = 1e-9  # of a mean of odds: sums are taken one after another
 
 
@@ -88,7 +89,7 @@ def _farthest(variance: float, exponent: float) -> float:
     >>> round(_farthest(100.0, math.log(40)), 3)
     28.366
     """
-    if variance <= 0:
+    if variance < _NONE:
         return 0.0
     wanted = exponent / variance
     x = math.sqrt(2 * wanted) + wanted  # h(x) is at least wanted here, and convex: Newton's steps come down to it

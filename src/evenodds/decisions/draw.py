@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,9 +42,20 @@ def draw(ids: Iterable[object], *, key: str, round: str = "") -> Floats:  # noqa
         booleans, which each program writes in its own way, missing and empty ids, the character U+0000 and halves of
         characters.
     key : str
-        64 lower-case hexadecimal digits, kept secret: who knows it can foretell every draw.
+        64 lower-case hexadecimal digits, such as secrets.token_hex(32) makes, kept secret: who knows it can foretell
+        every draw.
     round : str
         Tells repeated lotteries for the same people apart; without "|".
+
+    Returns
+    -------
+    array
+        Numbers from 0 to below 1, one for each id.
+
+    See Also
+    --------
+    decide : Draws and decisions of a whole data frame.
+    verify : Check published draws and decisions.
 
     Examples
     --------
@@ -88,7 +99,7 @@ def begun(prefix: str, *, key: str, round: str) -> tuple[Any, Any]:  # noqa: A00
 def check_round(round: object) -> str:  # noqa: A002 as above
     """A round that is one."""
     if not isinstance(round, str) or "|" in round or "\0" in round or _is_broken(round):
-        msg = f"round={round!r} is not allowed. Allowed: a string of whole characters, without '|' and U+0000."
+        msg = f"round={round!r} is not allowed. Allowed: a string without '|', U+0000 and lone surrogates."
         raise OptionError(msg)
     return round
 
@@ -107,6 +118,9 @@ def texts_of(ids: Iterable[object]) -> list[str]:
     >>> texts_of(["a", 7, np.int64(-8)])
     ['a', '7', '-8']
     """
+    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
+        msg = f"ids must be a list, an array or a column of ids, got {type(ids).__name__}. Hint: a list, even of one."
+        raise DataError(msg)
     if isinstance(ids, np.ndarray):
         held = ids.tolist() if ids.dtype.kind in _KINDS else list(ids)
     else:
@@ -130,7 +144,8 @@ def _are_plain(held: list[Any]) -> bool:
 def _checked(given: object, place: int) -> str:
     text, why = "", ""
     if isinstance(given, str):
-        text, why = str(given), _trouble(given)
+        text = str.__str__(given)  # an Enum of strings would write its own name
+        why = _trouble(text)
     elif isinstance(given, (bool, np.bool_)):
         why = "it is a boolean, which programs write in different ways (True, true, 1). Hint: name a column of ids"
     elif is_missing(given):

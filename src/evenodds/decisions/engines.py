@@ -4,8 +4,8 @@ An HMAC is two nested hashes, and every engine has SHA-256. What they need of th
 the text of a query it would stand in logs, and so would a parameter; a variable shows up in plans. So it travels as
 data: a table of one row that is joined to the people, of which queries and plans name the columns only.
 
-What cannot be seen before a query runs is not looked at: whether ids come twice, and whether they are NFC-normalised. A
-missing or empty id has no draw and no decision.
+What cannot be seen before a query runs is not looked at: whether ids come twice, have spaces at their ends or U+0000,
+and whether they are NFC-normalised. A missing or empty id has no draw and no decision.
 """
 
 from __future__ import annotations
@@ -119,13 +119,13 @@ def _queried(relation: Any, query: Callable[[str, str], str], **secret: bytes | 
     and keeps it for as long as the relation lives.
     """
     people, row = fresh("people"), fresh("row")
-    setting = "python_enable_replacements"
-    if relation.query(people, f"SELECT current_setting('{setting}')").fetchall() == [(False,)]:
-        msg = (
-            f"The relation's connection has {setting} off, as Ibis sets it, and DuckDB then takes no data from Python "
-            f"by name, in which way the key travels. Hint: SET {setting} = true, or decide for an Ibis table."
-        )
-        raise DataError(msg)
+    for setting in ("python_enable_replacements", "enable_external_access"):
+        if relation.query(people, f"SELECT current_setting('{setting}')").fetchall() == [(False,)]:
+            msg = (
+                f"The relation's connection has {setting} off, and DuckDB then takes no data from Python by name, "
+                "in which way the key travels. Hint: a connection where it is on, or an Ibis table."
+            )
+            raise DataError(msg)
     globals()[row] = _arrow(secret)
     try:
         return relation.query(people, query(people, row))
@@ -186,12 +186,19 @@ def _joined(people: Any, secret: dict[str, Any]) -> tuple[Any, dict[str, str]]:
         backend.con.execute(_MACRO)
     else:
         columns = ", ".join(f"{names[name]} {_KINDS[name]}" for name in secret)
-        with backend.con.cursor() as cursor, backend.con.transaction():
-            cursor.execute(f"CREATE TEMP TABLE {row} ({columns})")
-            with cursor.copy(f"COPY {row} FROM STDIN (FORMAT BINARY)") as copied:  # not told to the log of statements
-                copied.set_types([_KINDS[name] for name in secret])
-                copied.write_row(tuple(secret.values()))
-            cursor.execute(_FUNCTION)
+        try:
+            with backend.con.cursor() as cursor, backend.con.transaction():
+                cursor.execute(f"CREATE TEMP TABLE {row} ({columns})")
+                with cursor.copy(f"COPY {row} FROM STDIN (FORMAT BINARY)") as copied:  # not told to the log
+                    copied.set_types([_KINDS[name] for name in secret])
+                    copied.write_row(tuple(secret.values()))
+                cursor.execute(_FUNCTION)
+        except import_module("psycopg").Error as reason:
+            msg = (
+                f"PostgreSQL makes no temporary table, in which the key travels: {str(reason).splitlines()[0]}. "
+                "Hint: a session that may write temporary tables and functions, or collect the people."
+            )
+            raise DataError(msg) from None
     return people.cross_join(backend.table(row)), names
 
 

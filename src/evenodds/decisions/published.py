@@ -14,8 +14,9 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.cells import check_group_kinds, check_numeric
 from evenodds.model.columns import floats_of
 
-__all__ = ["WORDS", "Published", "as_it_stands", "ids_of"]
+__all__ = ["NOT_WORDS", "WORDS", "Published", "as_it_stands", "ids_of"]
 
+NOT_WORDS = "Hint: decisions are 0 and 1; words are those of a policy with reviews. Is it the policy of these?"
 WORDS = ("no", "review", "yes")
 """Decisions of a policy with reviews, by number."""
 
@@ -45,9 +46,12 @@ class Published:
         try:
             table = opened(frame, self.needed(review=review, places=places))
         except DataError as error:
-            if f"has no column {self.draw!r}" not in str(error):
+            if f"has no column {self.odds + '_review'!r}" in str(error) and review:
+                msg = f"{error} Hint: the policy has reviews. Is it the policy of these decisions?"
+            elif f"has no column {self.draw!r}" in str(error):
+                msg = f"{error} Hint: places=True, if places were handed out; else draw= names the column of draws."
+            else:
                 raise
-            msg = f"{error} Hint: places=True, if places were handed out; else draw= names the column of draws."
             raise DataError(msg) from None
         if is_lazy(table):
             kind = f"{type(frame).__module__.partition('.')[0]}'s {type(frame).__name__}"
@@ -80,8 +84,7 @@ class Published:
                 f"decision column {self.decision!r}", array_of(native[self.decision])
             ).astype(np.float64)
         except DataError as error:
-            hint = "decisions are 0 and 1; words are those of a policy with reviews. Is it the policy of these?"
-            msg = f"{error} Hint: {hint}"
+            msg = f"{error} {NOT_WORDS}"
             raise DataError(msg) from None
         return numbers, column
 
@@ -90,8 +93,10 @@ def as_it_stands(value: Any, *, words: bool) -> Any:
     """A published decision as it is told: words as they are, whole numbers without a point."""
     if is_missing(value):
         return None
-    if words or isinstance(value, (bool, np.bool_)):
-        return value if isinstance(value, str) else value.item() if hasattr(value, "item") else value
+    if words:
+        return str(value)
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
     number = float(value)
     return int(number) if number.is_integer() else number
 

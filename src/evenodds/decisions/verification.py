@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,6 @@ from evenodds.showing import Shown, text_table
 __all__ = ["Difference", "Verification", "WrongRow"]
 
 _NAMED = 5  # ids that are told
-_FEWEST, _MOST = 3, 15  # decimal places that somebody may have rounded to
 
 
 @dataclass(frozen=True)
@@ -82,13 +80,14 @@ class Verification(Shown):
     """Of the key."""
     committed: str | None = None
     """The commitment that was published, if it was given; it should be the key's."""
+    committed_to_file: bool = False
+    """Whether it is that of a file that has the key and a line end."""
     places_given: int | None = None
     """How many people got one of the places."""
     places_asked: int | None = None
     """How many there were, if that was given."""
-    of_single_precision: int = 0
-    """Wrong odds that would be right if scores were of single precision."""
-    ids_are_numbers: bool = False
+    reason: str = ""
+    """What may be behind errors that are many, such as rounding."""
 
     @property
     def first(self) -> WrongRow | None:
@@ -108,7 +107,11 @@ class Verification(Shown):
         """What is not as it was announced."""
         said = []
         if self.committed not in (None, self.commitment):
-            said.append(f"The key is not the one that was committed to: {self.committed} was published.")
+            of_file = ", which is the SHA-256 of a file with this key and a line end; the key alone has another"
+            said.append(
+                f"The key is not the one that was committed to: {self.committed} was published"
+                f"{of_file if self.committed_to_file else ''}."
+            )
         if self.places_asked not in (None, self.places_given):
             said.append(f"There were {self.places_asked:,} places, and {self.places_given:,} people got one.")
         return said
@@ -141,6 +144,7 @@ class Verification(Shown):
             "first": wrong_rows[0] if wrong_rows else None,
             "wrong_rows": wrong_rows,
             "first_unjudged": self.first_unjudged or None,
+            "reason": self.reason or None,
             "largest_error": self.largest_error,
             "digits": self.digits,
             "places": self.places,
@@ -164,7 +168,8 @@ class Verification(Shown):
     def _about_what(self) -> str:
         committed = ", as committed" if self.committed == self.commitment else ""
         return (
-            f"Policy {self.fingerprint[:16]}..., round {self.round!r}, key of commitment {self.commitment}{committed}."
+            f"Policy of fingerprint {self.fingerprint}, round {self.round!r}, key of commitment {self.commitment}"
+            f"{committed}."
         )
 
     def _about_rows(self) -> list[str]:
@@ -181,6 +186,8 @@ class Verification(Shown):
                 f"the {self.rows - self.unjudged:,} rows that can be judged"
                 if self.unjudged
                 else f"all {self.rows:,} rows"
+                if self.rows > 1
+                else "the one row"
             )
             said.append(f"{verdict}{values} of {judged} are right{to}.")
         else:
@@ -190,7 +197,7 @@ class Verification(Shown):
                 f"Failed: {self.wrong:,} of {self.rows:,} rows are wrong{to}: {counts}.",
                 f"The first is {self.first}.",
                 *self._others(),
-                *self._reasons(),
+                *([self.reason] if self.reason else []),
             ]
         said += self._announced
         if self.doubled:
@@ -210,25 +217,6 @@ class Verification(Shown):
             return []
         named = ", ".join(f"{row.position} (id {row.id!r:.40})" for row in others)
         return [f"Others are {named}{', ...' * (self.wrong > len(others) + 1)}."]
-
-    def _reasons(self) -> list[str]:
-        """What may be behind errors that are many."""
-        decidable = self.rows - self.unjudged
-        if self.wrong_draws == decidable and self.largest_error > 10.0**-_FEWEST:
-            numbers = " Or were ids such as '007' read as numbers?" if self.ids_are_numbers else ""
-            return [f"Every draw is wrong. Hint: is it the key of these decisions, and the round?{numbers}"]
-        if self.wrong_odds and self.of_single_precision == self.wrong_odds:
-            told = "All of these odds are right for scores of single precision (float32), which text does not tell from"
-            return [f"{told} others. Hint: make float32 of the scores here, and float64 before decisions are made."]
-        most = 2 * max(self.wrong_odds, self.wrong_draws) > decidable
-        if self.digits is None and most and 0 < self.largest_error < 1:
-            places = math.floor(-math.log10(2 * self.largest_error))
-            if _FEWEST <= places <= _MOST:
-                off = f"No odds or draw is off by more than {self.largest_error:.1g}"
-                rounded = f"as if written with {places} decimal places. Hint: digits={places} compares them so"
-                more = "if the file has more of them, it is the scores that were rounded, which must not be"
-                return [f"{off}, {rounded}; {more}."]
-        return []
 
     def _about_dice(self) -> list[str]:
         if not self.dice:

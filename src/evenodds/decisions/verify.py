@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from evenodds.decisions.keys import check_commitment, check_key
 from evenodds.decisions.keys import commitment as commitment_of
 from evenodds.decisions.places import check_answers, handed_out, places_asked_for
 from evenodds.decisions.published import WORDS, Published, as_it_stands, ids_of
+from evenodds.decisions.reasons import Reasons
 from evenodds.decisions.verification import Difference, Verification, WrongRow
 from evenodds.errors import DataError, UnknownGroupError
 from evenodds.evaluation.intervals import confidence_of
@@ -100,7 +102,7 @@ def verify(
     >>> print(eo.verify(policy, decided, **words))
     Failed: 1 of 3 rows are wrong: odds of 0, draws of 0, decisions of 1.
     The first is row 1 (id 'b'): decision 0 is published, and 1 is right.
-    Policy ..., round '', key of commitment 60e05bd1b195af2f94112fa7197a5c88289058840ce7c6df9693756bc6250f55.
+    Policy of fingerprint ..., round '', key of commitment 60e05bd1b195af2f94112fa7197a5c88289058840ce7c6df969375...
     Were the dice honest? As far as rates tell: no group's rate is farther from its mean odds than chance explains ...
       group  people  rate  mean_odds  low  high        z  outside
       black       1     1     0.4689    0     1    1.064       no
@@ -154,8 +156,7 @@ class Verifier:
         self._counts = dict.fromkeys(("rows", "odds", "draw", "decision", "doubled", "unjudged", "unknown"), 0)
         self._wrong_rows: list[WrongRow] = []
         self._given = 0  # places
-        self._single = 0  # wrong odds that would be right if scores were of single precision
-        self._numbers = True  # whether all ids are whole numbers
+        self._reasons = Reasons(policy, key=key, round=round, digits=self._digits, places=self._places is not None)
         self._first_unjudged = ""
         self._first_unknown = 0
         self._unknown: dict[str, None] = {}
@@ -185,7 +186,7 @@ class Verifier:
         again, first_of = self._again(texts, draws)
         right = self._right(scores, codes)
         if self._places is not None:
-            upward = Scale(self._policy.orientation).upward(scores)
+            upward = Scale(self._policy.orientation).upward(scores.astype(np.float64))
             right["decision"] = self._placed(right["odds"], ids, groups, upward, draws, again, first_of)
         else:
             right["decision"] = _decided(right, draws)
@@ -193,12 +194,17 @@ class Verifier:
         published, shown = self._columns.read(table, **self._kind)
         unknown = codes == UNKNOWN
         self._note_unknown(unknown, groups)
-        wrong = {name: self._differs(name, published[name], right[name]) & ~unknown for name in published}
+        nothing_due = np.isnan(right["decision"])  # and nothing need be published of a row that cannot be judged
+        wrong = {
+            name: self._differs(name, values, right[name]) & ~unknown & ~(nothing_due & np.isnan(values))
+            for name, values in published.items()
+        }
         self._count(wrong)
         self._note_wrong(wrong, published, right, shown, texts)
-        self._note_single(wrong["odds"], published["odds"], scores, codes)
+        self._reasons.note(wrong, published, right, scores, codes, ids, draws)
+        if self._review:
+            self._reasons.note_words(shown, np.flatnonzero(published["decision"] == len(WORDS)))
         self._given += int((published["decision"] == 1).sum())
-        self._numbers &= all(isinstance(one, int) for one in ids)
         self._note_unjudged(np.isnan(right["decision"]) & ~unknown, scores, codes, ids)
         self._tally(right, published["decision"], codes)
         self._rows += len(ids)
@@ -244,10 +250,10 @@ class Verifier:
             round=self._round,
             commitment=commitment_of(self._key),
             committed=self._commitment,
+            committed_to_file=self._commitment == sha256(f"{self._key}\n".encode()).hexdigest(),
             places_given=self._given if self._places is not None else None,
             places_asked=None if self._places is True else self._places,
-            of_single_precision=self._single,
-            ids_are_numbers=self._numbers,
+            reason=self._reasons.told(odds=counts["odds"], decisions=counts["decision"], error=self._error),
         )
 
     # -- what is right ---------------------------------------------------------------------------------------------
@@ -363,14 +369,6 @@ class Verifier:
                 differences.append(Difference(names[what], was, is_right))
             self._wrong_rows.append(WrongRow(self._rows + row, texts[row], tuple(differences)))
 
-    def _note_single(self, wrong: NDArray[np.bool_], published: Floats, scores: NDArray[Any], codes: Codes) -> None:
-        """Scores of single precision are rounded when they are written as text, and are others when read as float64."""
-        rows = np.flatnonzero(wrong)
-        if rows.size:
-            with np.errstate(over="ignore"):
-                rounded = scores[rows].astype(np.float32)
-            self._single += int((self._policy.odds_or_nan(rounded, codes[rows]) == published[rows]).sum())
-
     def _note_unknown(self, unknown: NDArray[np.bool_], groups: Sequence[Any]) -> None:
         rows = np.flatnonzero(unknown)
         if not rows.size:
@@ -394,7 +392,8 @@ class Verifier:
                 why = "its score is missing, NaN or infinite"
             else:
                 why = "it has no id" if is_missing(ids[row]) or ids[row] == "" else _refusal(ids[row])
-            self._first_unjudged = f"row {self._rows + row} (id {_shown(ids[row])!r:.80}): {why}"
+            who = "" if is_missing(ids[row]) else f" (id {_shown(ids[row])!r:.80})"
+            self._first_unjudged = f"row {self._rows + row}{who}: {why}"
         self._counts["unjudged"] += rows.size
 
     def _tally(self, right: dict[str, Floats], decided: Floats, codes: Codes) -> None:

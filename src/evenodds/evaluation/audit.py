@@ -57,10 +57,32 @@ _MANY = 20  # groups that are listed one by one
 
 @dataclass(frozen=True, repr=False)
 class Audit(Shown, BetweenGroups[Estimate]):
-    """What a policy does to people it may not have been fitted on."""
+    """What a policy does to people it may not have been fitted on: rates with intervals, and a verdict.
+
+    Made by `audit`, or by `Audit.of_decisions` where there is no policy; `print` shows it as a table.
+
+    See Also
+    --------
+    audit : Measure a policy, or thresholds.
+    Audit.of_decisions : Measure anybody's decisions.
+    plot.audit : Each group's rates with their intervals.
+    Stability.holdout : How many fresh people it takes for a verdict.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> people = eo.datasets.compas()
+    >>> audit = eo.audit(eo.fit(people), people)
+    >>> print(audit.groups["Caucasian, Male"].tpr)
+    0.5369 [0.5118, 0.5618]
+    >>> print(audit.equalized_odds_difference)
+    0.0000 [0.0000, 0.1117]
+    """
 
     by_group: tuple[GroupAudit, ...]
+    """Each group's figures; `groups` has them by key."""
     confidence: float
+    """How often an interval contains the truth."""
     constraints: str
     """What the policy promised; the verdict is about this unless it is asked about another."""
     accuracy: Estimate
@@ -114,11 +136,21 @@ class Audit(Shown, BetweenGroups[Estimate]):
         group, label, weight
             As for `JointDistribution.from_arrays`; a group may lack a label.
         confidence, tolerance
-            As for `evenodds.audit`.
+            As for `audit`.
         constraints : str
-            What the verdict is about.
+            What the verdict is about, by the names that `fit` has.
         columns : sequence of str, optional
             Where groups are combinations, what each column is called; the names of a data frame's columns without it.
+
+        Returns
+        -------
+        Audit
+            Without what only scores can tell: the AUC, slopes, individual odds.
+
+        See Also
+        --------
+        audit : Of a policy or a threshold, with scores.
+        impact_ratios : Of decisions alone, without labels.
 
         Examples
         --------
@@ -141,7 +173,18 @@ class Audit(Shown, BetweenGroups[Estimate]):
         return made if tolerance is None else made.judged(tolerance)
 
     def judged(self, tolerance: float, constraints: str | None = None) -> Audit:
-        """The same with a verdict on a tolerance."""
+        """The same with a verdict on a tolerance.
+
+        Parameters
+        ----------
+        tolerance, constraints
+            As for `Audit.passed`.
+
+        Returns
+        -------
+        Audit
+            With another `verdict`.
+        """
         return replace(self, verdict=self.passed(tolerance=tolerance, constraints=constraints))
 
     # -- groups ----------------------------------------------------------------------------------------------------
@@ -172,7 +215,26 @@ class Audit(Shown, BetweenGroups[Estimate]):
     # -- between groups --------------------------------------------------------------------------------------------
 
     def pairs(self, rate: str) -> tuple[Pair, ...]:
-        """All pairs of groups in a rate: "fpr", "tpr", "fnr", "tnr", "accuracy" or "selection_rate"."""
+        """All pairs of groups in a rate: by how much they differ, and their ratio. All intervals hold at once.
+
+        Parameters
+        ----------
+        rate : str
+            "fpr", "tpr", "fnr", "tnr", "accuracy" or "selection_rate".
+
+        Returns
+        -------
+        tuple of Pair
+            Each with the groups `one` and `other`, their `difference` and their `ratio`.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> audit = eo.Audit.of_decisions([1, 0, 1, 1, 0, 0], list("aaabbb"), [1, 0, 0, 1, 1, 0])
+        >>> (pair,) = audit.pairs("selection_rate")
+        >>> pair.one, pair.other, round(pair.difference, 4), round(pair.ratio, 4)
+        ('a', 'b', 0.3333, 2.0)
+        """
         return self._pairs(rate, 1)
 
     def _pairs(self, rate: str, rates: int) -> tuple[Pair, ...]:
@@ -185,7 +247,18 @@ class Audit(Shown, BetweenGroups[Estimate]):
         return tuple(Pair(a, b, difference(own[a], own[b]), ratio(own[a], own[b])) for a, b in combinations(own, 2))
 
     def spread(self, *rates: str) -> Estimate:
-        """The largest difference of any of these rates between two groups."""
+        """The largest difference of any of these rates between two groups.
+
+        Parameters
+        ----------
+        *rates : str
+            One or several of those of `Audit.pairs`; all intervals hold at once.
+
+        Returns
+        -------
+        Estimate
+            With an interval that begins at 0 unless some pair differs for sure.
+        """
         return largest([pair.difference for rate in rates for pair in self._pairs(rate, len(rates))])
 
     def _smallest_ratio(self, *rates: str) -> Estimate:
@@ -202,7 +275,18 @@ class Audit(Shown, BetweenGroups[Estimate]):
         return self._smallest_ratio("selection_rate")
 
     def extremes(self, figure: str) -> tuple[str, str]:
-        """The groups with the smallest and the largest value of a figure such as "tpr"."""
+        """The groups with the smallest and the largest value of a figure.
+
+        Parameters
+        ----------
+        figure : str
+            "fpr", "tpr", "fnr", "accuracy", "selection_rate", "precision", "randomized", "auc" or "base_rate".
+
+        Returns
+        -------
+        (str, str)
+            Two groups' keys.
+        """
         one_of("figure", figure, _FIGURES)
         known = [g for g in self.by_group if not math.isnan(getattr(g, figure).value)]
         by = sorted(known, key=lambda g: float(getattr(g, figure)))
@@ -223,6 +307,21 @@ class Audit(Shown, BetweenGroups[Estimate]):
             The largest difference of a rate that is allowed.
         constraints : str, optional
             Another constraint than the one that the policy was fitted for.
+
+        Returns
+        -------
+        Verdict
+            With its `reasons`: which pair of groups differs, or how many people of whom would settle it.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> people = eo.datasets.compas()
+        >>> audit = eo.audit(eo.fit(people), people)
+        >>> audit.passed(tolerance=0.15)
+        Verdict('pass': No two groups differ by more than 0.1117.)
+        >>> audit.passed(tolerance=0.1).reasons[0]
+        "The largest difference is 0.0000 [0.0000, 0.1117] (...), the tolerance 0.1: it takes about 320 positives of ...
         """
         tolerance = number_of("tolerance", tolerance, "a number from 0 to 1, the largest difference", low=0, high=1)
         rates = constraint_of(self.constraints if constraints is None else constraints, 0.0).rates
@@ -262,7 +361,7 @@ class Audit(Shown, BetweenGroups[Estimate]):
         return f"Audit({len(self.by_group)} groups, {people:,.6g} people, odds differ by {difference}{said})"
 
     def rows(self) -> list[dict[str, Any]]:
-        """The same as plain data."""
+        """The same as plain data: a dictionary for each row, with the names of the columns."""
         rows = self._rows("audited") + (self.before._rows("before") if self.before else [])  # noqa: SLF001 its own kind
         for group, of in (self.changes or {}).items():
             rows += [("change", rate, group, "", *estimate.row) for rate, estimate in of.items()]

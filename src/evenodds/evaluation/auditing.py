@@ -60,6 +60,22 @@ def audit(
     columns : sequence of str
         Where groups are combinations, such as of race and sex: what these are called in `marginals`.
 
+    Returns
+    -------
+    Audit
+        Every figure with its interval: each group's, the differences between groups, the verdict. It has `.frame()`,
+        `.plot()`, and `print` shows it as a table.
+
+    See Also
+    --------
+    Audit.of_decisions : The same of anybody's decisions, without scores.
+    impact_ratios : Selection rates only, as Local Law 144 asks for.
+    stability : How far the policy would have turned out otherwise with other people; how many an audit needs.
+    metrics : The rates alone, without intervals.
+    individual.report : Whether similar people are treated alike.
+    update : The next policy, where people have changed.
+    report : All of it in one file.
+
     Examples
     --------
     >>> import numpy as np

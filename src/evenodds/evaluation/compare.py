@@ -43,10 +43,27 @@ class Compared:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """Ways to decide, side by side."""
+    """Ways to decide, side by side; `print` shows a table.
+
+    See Also
+    --------
+    compare : Makes one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> table = eo.compare(eo.datasets.compas(), curves=["linear"])
+    >>> print(table)
+      policy            accuracy_score  odds differ by  selection differs by   slope  by chance
+      one threshold             0.6561          0.2384                0.2726     inf          0
+      group thresholds          0.6582          0.4316                0.4254     inf          0
+      linear                    0.6316        ...                    0.04833  0.3092      0.568
+    """
 
     objective_name: str
+    """What the policies are best at."""
     rows: tuple[Compared, ...]
+    """One for each policy: its name, the objective, how far groups differ, the largest slope, who is left to chance."""
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         """A row for each policy."""
@@ -78,12 +95,24 @@ def compare(
     Parameters
     ----------
     joint : JointDistribution
+        The people that all of them are fitted to, and measured on.
     curves : sequence of str
         The families to fit. A slope budget applies to all but "fixed", whose odds jump.
     constraints, objective, tolerance, max_slope, max_loss, selection_rate
         As for `fit`; thresholds that are best whatever groups get do not keep to a selection rate either.
     policies : mapping of names to policies, optional
         Policies that are there already, measured on the same people.
+
+    Returns
+    -------
+    Comparison
+        A row for each: `.rows`, `.frame()`, `.plot()`.
+
+    See Also
+    --------
+    fit : One of them, with its certificate.
+    frontier : What each slope budget costs.
+    metrics : What one policy does to each group.
 
     Examples
     --------

@@ -57,6 +57,15 @@ def euclidean(X: Any, Z: Any = None) -> Floats:  # noqa: N803 as scikit-learn ha
     X, Z : data frame, or array of shape (n, k)
         Distances are from rows of X to rows of Z; without Z, to those of X.
 
+    Returns
+    -------
+    array
+        A row for each row of X, and a column for each of Z.
+
+    See Also
+    --------
+    individual.gower : For columns that are not all numbers, and for missing values.
+
     Examples
     --------
     >>> euclidean([[0, 0], [3, 4]])
@@ -68,6 +77,20 @@ def euclidean(X: Any, Z: Any = None) -> Floats:  # noqa: N803 as scikit-learn ha
 
 def hamming(X: Any, Z: Any = None) -> Floats:  # noqa: N803 as scikit-learn has it
     """Hamming distances between rows: in how many columns they differ.
+
+    Parameters
+    ----------
+    X, Z : data frame, or array of shape (n, k)
+        Distances are from rows of X to rows of Z; without Z, to those of X.
+
+    Returns
+    -------
+    array
+        A row for each row of X, and a column for each of Z.
+
+    See Also
+    --------
+    individual.gower : Where numbers may differ by little or much.
 
     Examples
     --------
@@ -86,7 +109,7 @@ def gower(
 ) -> Floats:
     """Gower's distances between rows of mixed columns: sqrt(1 - similarity).
 
-    The similarity is the mean over columns of 1 - |difference| / range for numbers and of 1 or 0, equal or not, for
+    The similarity is the mean over columns of `1 - |difference| / range` for numbers and of 1 or 0, equal or not, for
     all else. A column in which either of two people has no value does not count for them; two people without a common
     column have no distance (NaN). On complete rows this is a metric; with missing values the triangle inequality may
     fail, since each pair is compared by columns of its own.
@@ -100,6 +123,16 @@ def gower(
         Columns of numbers that are discrete all the same: names, or positions in an array.
     ranges : mapping of column -> float, optional
         Ranges of columns; without it those of X and Z together.
+
+    Returns
+    -------
+    array
+        A row for each row of X, and a column for each of Z.
+
+    See Also
+    --------
+    individual.euclidean, individual.hamming : Where all columns are numbers, or none.
+    individual.scorer_lipschitz, individual.report : What distances are for.
 
     Examples
     --------

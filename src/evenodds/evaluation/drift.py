@@ -27,13 +27,33 @@ class Drift:
     `stability_index` is the population stability index over ten bins of equally many people at the fit (fewer where
     they share scores), `kolmogorov_smirnov` the largest difference of the two distribution functions. Each comes with
     what chance alone stays below if nothing has changed, so that all of an audit do with its confidence.
+
+    See Also
+    --------
+    audit : Has one for each group as `drift`, where `reference=` is given.
+    update : The next policy, where people have changed.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> past, scores = eo.datasets.compas(), [1, 2, 3, 9, 10]
+    >>> now = eo.JointDistribution.from_counts({"Caucasian, Male": (scores, [5, 5, 9, 60, 70], [1, 2, 9, 50, 60])})
+    >>> audit = eo.audit(eo.fit(past), now + past, reference=past)
+    >>> drift = audit.drift["Caucasian, Male"]
+    >>> drift.scores_changed, drift.base_rate_changed, round(drift.kolmogorov_smirnov, 3)
+    (True, False, 0.103)
     """
 
     group: str
+    """Its key."""
     stability_index: float
+    """The population stability index; 0 where nothing has changed."""
     stability_index_by_chance: float
+    """What it stays below by chance alone."""
     kolmogorov_smirnov: float
+    """The largest difference of the two distribution functions, from 0 to 1."""
     kolmogorov_smirnov_by_chance: float
+    """What it stays below by chance alone."""
     base_rate: Estimate
     """How much the share of positives has risen."""
     distance: Mapping[str, float]

@@ -43,11 +43,27 @@ class Plateau(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why somebody has these odds."""
+    """Why somebody has these odds; `print` puts it in words.
+
+    See Also
+    --------
+    explain : Makes one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> policy = eo.fit(eo.datasets.compas())
+    >>> explanation = eo.explain(policy, score=5, group="Caucasian, Male")
+    >>> round(explanation.odds, 4), round(explanation.with_one_more, 4), round(explanation.needed[0.9], 4)
+    (0.5999, 0.7477, 7.0309)
+    """
 
     group: str
+    """The person's group, by its key."""
     score: float
+    """The person's score."""
     odds: float
+    """The person's odds of a yes."""
     slope: float
     """How fast the odds change with the score here, as a magnitude."""
     with_one_more: float
@@ -57,6 +73,7 @@ class Explanation:
     same_odds: Mapping[str, tuple[float, float] | None]
     """The scores between which each other group has the same odds; None where it never has them."""
     orientation: str
+    """"positive" where a higher score speaks for a yes, else "negative"."""
     rank: float | None = None
     """The share of the group whose score is less favourable, those with the same score counting half."""
     fixed: Curve | None = None
@@ -188,19 +205,32 @@ class Explanation:
 def explain(
     policy: Policy, *, score: float, group: object, joint: JointDistribution | None = None, odds: Sequence[float] = ()
 ) -> Explanation:
-    """Explain one person's odds.
+    """Explain one person's odds, the chance of a yes: what they are, what would change them, and who else has them.
 
     Parameters
     ----------
     policy : Policy
+        What gives the odds.
     score : float
+        The person's score.
     group : str, or several values
-        As for `Policy.odds`.
+        The person's group; values of several columns where groups are combinations.
     joint : JointDistribution, optional
         People to compare with, best those of the fit: the explanation then has the person's rank in the group, and
         what fixed randomisation to the same rates would have said, if these people's scores allow the rates.
     odds : sequence of float
         Odds whose score is wanted too, besides 0.5, 0.9 and 1.
+
+    Returns
+    -------
+    Explanation
+        `print` puts it in words; its fields have the numbers.
+
+    See Also
+    --------
+    Policy.odds : The odds alone.
+    report : What a policy does to everybody, in one file.
+    individual.report : Whether similar people are treated alike.
 
     Examples
     --------

@@ -35,14 +35,32 @@ class Frontier(Shown):
     """For each budget the best objective found within it.
 
     Of slopes: that a family of curves reaches. Of the share of people decided by chance: that any rising curves reach.
+
+    See Also
+    --------
+    frontier : Makes one.
+    plot.frontier : Draws it.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> print(eo.frontier(eo.datasets.compas(), max_slopes=[0.1, 0.2]))
+    Frontier(2 slope budgets, accuracy_score 0.5917 to 0.6221)
+      max_slope  accuracy_score     loss
+            0.1          0.5917  0.04487
+            0.2          0.6221  0.01446
     """
 
     objective_name: str
+    """What the policies are best at."""
     budgets: tuple[float, ...]
+    """The budgets, in the order in which they were given."""
     objectives: tuple[float, ...]
+    """The best objective found within each budget."""
     losses: tuple[float, ...]
     """What each budget gives up against no budget at all."""
     against: Against = "slope"
+    """What the budgets are on: "slope", or "randomized", the share of people decided by chance."""
     bounds: tuple[float, ...] = ()
     """What nobody can better within each budget, where that is proven along with it: against "randomized"."""
 
@@ -93,6 +111,7 @@ def frontier(
     Parameters
     ----------
     joint : JointDistribution
+        How scores and labels fall within each group.
     constraints, objective, tolerance, curve
         As for `fit`; `curve` is a continuous family or "optimal".
     against : "slope" or "randomized"
@@ -100,8 +119,19 @@ def frontier(
     max_slopes : sequence of float, optional
         The slope budgets; another name for `budgets`.
     budgets : sequence of float, optional
-        Against "slope", without it 24 from the gentlest that matter to where less than 1e-4 is lost, and infinity.
-        Against "randomized" shares of everybody, without it 17 from nobody to where nothing is lost.
+        Slopes, or shares of everybody. Without it against "slope" 24 of them, from the gentlest that matter to where
+        less than 1e-4 is lost, and infinity; against "randomized" 17, from nobody to where nothing is lost.
+
+    Returns
+    -------
+    Frontier
+        What each budget reaches and loses: `.frame()`, `.plot()`.
+
+    See Also
+    --------
+    fit : The policy for one of these budgets, `max_slope` or `max_randomized`.
+    compare : Families of curves and thresholds side by side.
+    plot.frontier : A picture of it.
 
     Examples
     --------

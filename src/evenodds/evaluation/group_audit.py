@@ -29,25 +29,49 @@ class Confusion:
 
 @dataclass(frozen=True)
 class GroupAudit:
-    """One group under a policy, on fresh people. Figures without people behind them are NaN."""
+    """One group under a policy, on fresh people. Figures without people behind them are NaN.
+
+    See Also
+    --------
+    audit : Has one for each group as `groups`.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> people = eo.datasets.compas()
+    >>> group = eo.audit(eo.fit(people), people).groups["Caucasian, Male"]
+    >>> group.people, group.positives, round(group.confusion.true_positives, 1)
+    (1887.0, 767.0, 411.8)
+    >>> print(group.fpr)
+    0.2857 [0.2684, 0.3037]
+    """
 
     group: str
+    """Its key."""
     people: float
     """The group's weight; the number of people where there are no weights."""
     positives: float
+    """The weight of people with label 1."""
     fpr: Estimate
+    """The false positive rate."""
     tpr: Estimate
+    """The true positive rate."""
     accuracy: Estimate
+    """The share of people who get what is true of them."""
     selection_rate: Estimate
+    """The share of people who get a yes."""
     precision: Estimate
     """The share of positives among those who get a yes."""
     randomized: Estimate
     """The share of people whose odds are neither 0 nor 1."""
     auc: Estimate
+    """The chance that the score of a positive is the better one of a positive's and a negative's."""
     base_rate: Estimate
+    """The share of positives."""
     lipschitz: float
     """The largest slope of the group's curve, which no data change; NaN where there are only decisions."""
     confusion: Confusion
+    """Expected numbers of true and false positives and negatives."""
     samples: Mapping[str, Sample] = field(repr=False, compare=False, default_factory=dict)
     """What each rate is the mean of."""
 

@@ -51,10 +51,27 @@ class Impact:
 
 @dataclass(frozen=True)
 class ImpactRatios:
-    """All categories, by characteristic and by intersection; and who is of no known category."""
+    """All categories, by characteristic and by intersection; and who is of no known category.
+
+    See Also
+    --------
+    impact_ratios : Makes one.
+
+    Examples
+    --------
+    >>> table = impact_ratios([1, 0, 1, 0, 0, 1], ["f", "f", "m", "m", "m", None], columns=["sex"])
+    >>> print(table)
+    Impact ratios of 6 people: selection rates divided by that of the most often selected.
+    By sex:
+      f           2 people  rate 0.500  ratio 1.000
+      m           3 people  rate 0.333  ratio 0.667
+      1 people of unknown sex are not counted.
+    """
 
     rows: tuple[Impact, ...]
+    """One for each category: how many people, how often selected, the ratio, and whether the category is small."""
     people: float
+    """How many there are, with those of unknown category."""
     unknown: tuple[tuple[str, float], ...]
     """By characteristic or intersection: how many people have no category there, and are in none of its figures."""
 
@@ -119,6 +136,16 @@ def impact_ratios(
         How many people a row counts for.
     columns : sequence of str, optional
         What the characteristics are called; the names of a data frame's columns without it.
+
+    Returns
+    -------
+    ImpactRatios
+        The table: `.rows`, `.frame()`, `.csv()`, `.html()`.
+
+    See Also
+    --------
+    audit : With labels, also rates of errors, and intervals.
+    Audit.of_decisions : The same of decisions.
 
     Examples
     --------

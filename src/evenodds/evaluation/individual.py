@@ -46,11 +46,24 @@ _NEGLIGIBLE = 1e-9  # of a curve's width
 
 @dataclass(frozen=True)
 class PairOfPeople:
-    """Two people, by their row numbers, and how differently they are treated for how far they are apart."""
+    """Two people, by their row numbers, and how differently they are treated for how far they are apart.
+
+    See Also
+    --------
+    individual.report, individual.scorer_lipschitz : Find the pairs that are treated most differently.
+
+    Examples
+    --------
+    >>> PairOfPeople(one=0, other=1, distance=0.5, difference=0.25).ratio
+    0.5
+    """
 
     one: int
+    """The row of the first."""
     other: int
+    """The row of the second."""
     distance: float
+    """By the metric that was asked for."""
     difference: float
     """Of their scores, or of their odds."""
 
@@ -62,11 +75,22 @@ class PairOfPeople:
 
 @dataclass(frozen=True)
 class ScorerLipschitz:
-    """How fast a scorer changes with the people it scores: L_X on these people, and the pairs that show it."""
+    """How fast a scorer changes with the people it scores: L_X on these people, and the pairs that show it.
+
+    See Also
+    --------
+    individual.scorer_lipschitz : Makes one.
+
+    Examples
+    --------
+    >>> print(scorer_lipschitz([[0.0], [1.0], [3.0]], [10, 14, 15], metric="euclidean"))
+    L_X = 4 (euclidean distance).
+    """
 
     value: float
     """The largest ratio of two scores' difference to two people's distance; infinite if the same get two scores."""
     metric: str
+    """The distance between people."""
     pairs: tuple[PairOfPeople, ...]
     """The worst pairs, the worst first."""
     same_people: int
@@ -100,13 +124,25 @@ def scorer_lipschitz(
     Parameters
     ----------
     X : data frame, or array of shape (n, k)
+        What the people are compared by, a row for each.
     score : array of shape (n,)
         What the scorer gave these people.
     metric : "gower", "euclidean" or "hamming"
+        The distance between people.
     worst : int
         How many of the worst pairs to list.
     categorical, ranges
-        As for `gower`.
+        As for `individual.gower`.
+
+    Returns
+    -------
+    ScorerLipschitz
+        The constant, and the pairs that show it.
+
+    See Also
+    --------
+    individual.report : The same for a policy's odds.
+    individual.gower, individual.euclidean, individual.hamming : The distances themselves.
 
     Examples
     --------
@@ -123,10 +159,24 @@ def scorer_lipschitz(
 
 @dataclass(frozen=True)
 class GroupReport:
-    """One group: how fast scores change with people, odds with scores, and so odds with people."""
+    """One group: how fast scores change with people, odds with scores, and so odds with people.
+
+    See Also
+    --------
+    individual.report : Has one for each group as `groups`.
+
+    Examples
+    --------
+    >>> pair = PairOfPeople(one=0, other=1, distance=0.5, difference=0.25)
+    >>> group = GroupReport("a", 2, scorer_lipschitz=10.0, curve_lipschitz=0.05, steepest=0.5, pairs=(pair,))
+    >>> group.bound
+    0.5
+    """
 
     group: str
+    """Its key."""
     people: int
+    """How many there are."""
     scorer_lipschitz: float
     """L_X within the group."""
     curve_lipschitz: float
@@ -136,7 +186,9 @@ class GroupReport:
     pairs: tuple[PairOfPeople, ...]
     """The most similar people treated most differently, the worst first."""
     steepest_before: float | None = None
+    """The same under what was in use before, if that was given."""
     pairs_before: tuple[PairOfPeople, ...] = ()
+    """The pairs that were treated most differently then."""
 
     @property
     def bound(self) -> float:
@@ -148,10 +200,27 @@ class GroupReport:
 
 @dataclass(frozen=True)
 class IndividualReport:
-    """Individual fairness of a policy, group by group."""
+    """Individual fairness of a policy, group by group; `print` puts it in words.
+
+    See Also
+    --------
+    individual.report : Makes one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> policy = eo.fit(eo.datasets.credit_risk(), max_slope=0.05)
+    >>> score = np.array([30.0, 31, 60, 61])
+    >>> found = report(policy, score[:, None] / 10, score, ["white"] * 4, metric="euclidean", worst=1)
+    >>> found.frame()[["group", "one", "other", "distance"]]
+       group  one  other  distance
+    0  white    0      1       0.1
+    """
 
     metric: str
+    """The distance between people."""
     by_group: tuple[GroupReport, ...]
+    """Each group's figures; `groups` has them by key."""
 
     @property
     def groups(self) -> Mapping[str, GroupReport]:
@@ -211,14 +280,28 @@ def report(
     Parameters
     ----------
     policy : Policy
+        What gives the odds.
     X : data frame, or array of shape (n, k)
         What the people are compared by; leave out what may not count.
     score, group
         As for `Policy.odds`.
-    metric, worst, categorical, ranges
-        As for `scorer_lipschitz`.
+    metric : "gower", "euclidean" or "hamming"
+        As for `individual.scorer_lipschitz`.
     before : Policy, float or {group: float}, optional
         What was in use before: another policy, the single threshold of everybody, or one for each group.
+    worst, categorical, ranges
+        As for `individual.scorer_lipschitz`.
+
+    Returns
+    -------
+    IndividualReport
+        Each group's figures, and the pairs that are treated most differently: `.groups`, `.frame()`.
+
+    See Also
+    --------
+    individual.scorer_lipschitz : The same for the scores alone.
+    individual.threshold_effect : What a small difference of score can do.
+    explain : One person's odds in words.
 
     Examples
     --------
@@ -272,6 +355,24 @@ def threshold_effect(curve: Curve, within: float) -> float:
 
     At most `within` times the curve's L_R, and 1 where the odds jump from 0 to 1.
 
+    Parameters
+    ----------
+    curve : Curve
+        The curve of one group, such as `policy.curves["white"]`.
+    within : float
+        A difference of score, such as what a score is known to err by.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    See Also
+    --------
+    odds_distance : The difference of odds between two scores.
+
+    Examples
+    --------
     >>> threshold_effect(Curve("linear", 20, 60, 0.5), 4), threshold_effect(Curve("fixed", 30, 30, 0), 0.001)
     (0.1, 1.0)
     """

@@ -48,6 +48,19 @@ class Estimate(float):
     It compares, rounds, adds and formats as its number; only another estimate is equal by its interval too. A figure
     that is not defined is NaN, and its interval all that it could be.
 
+    Parameters
+    ----------
+    value : float
+        The figure.
+    low, high : float
+        The ends of its interval.
+
+    See Also
+    --------
+    audit : Every figure of an audit is one.
+
+    Examples
+    --------
     >>> rate = Estimate(0.25, 0.2, 0.31)
     >>> print(rate)
     0.2500 [0.2000, 0.3100]

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.model.policy import Policy, check_policy
+from evenodds.model.rates import rates_of
 from evenodds.model.reviewed import Reviewing, Treatment
 from evenodds.showing import Shown, text_table
 from evenodds.values import Frozen
@@ -37,19 +38,39 @@ _SAME = 1e-9  # odds nearer than this are the same odds
 
 @dataclass(frozen=True)
 class GroupMetrics:
-    """One group under a policy; rates are expectations over the policy's odds, not one draw of decisions."""
+    """One group under a policy; rates are expectations over the policy's odds, not one draw of decisions.
+
+    See Also
+    --------
+    metrics : Has one for each group as `groups`.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> people = eo.datasets.compas()
+    >>> group = eo.metrics(eo.fit(people), people).groups["Caucasian, Male"]
+    >>> round(group.fpr, 4), round(group.tpr, 4), round(group.randomized, 4)
+    (0.2857, 0.5369, 0.8871)
+    """
 
     group: str
+    """Its key."""
     people: float
+    """The group's weight; the number of people where there are no weights."""
     fpr: float
+    """The false positive rate."""
     tpr: float
+    """The true positive rate."""
     accuracy: float
+    """The share of people who get what is true of them."""
     selection_rate: float
+    """The share of people who get a yes."""
     precision: float
     """The share of positives among those who get a yes; NaN if nobody does."""
     randomized: float
     """The share of people whose odds are neither 0 nor 1."""
     lipschitz: float
+    """The largest slope of the group's curve; infinite where its odds jump."""
 
     @property
     def fnr(self) -> float:
@@ -61,12 +82,24 @@ class GroupMetrics:
 class IndividualOdds:
     """Whether every odds value that one group can get is one that each other group can get too.
 
-    `holds` is the verdict of the paper's Definition 3 on the curves' ranges over the score range; `share` is the part
-    of all odds on offer that is on offer to every group.
+    See Also
+    --------
+    individual_odds : Tests it for curves.
+    metrics : Tests it for a policy, as `individual_odds`.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> people = eo.datasets.compas()
+    >>> found = eo.metrics(eo.fit(people), people).individual_odds
+    >>> found.holds, round(found.share, 3), found.apart[0]
+    (False, 0.991, ('African-American, Female', 'Caucasian, Male'))
     """
 
     holds: bool
+    """The verdict of the paper's Definition 3 on the curves' ranges over the score range."""
     share: float
+    """The part of all odds on offer that is on offer to every group."""
     apart: tuple[tuple[str, str], ...]
     """The pairs of groups between which it fails."""
 
@@ -81,7 +114,18 @@ class BetweenGroups(Generic[F]):
     """How far groups are apart, whatever a figure is: a number, or an estimate with its interval."""
 
     def spread(self, *rates: str) -> F:
-        """The largest difference of any of these rates between two groups."""
+        """The largest difference of any of these rates between two groups.
+
+        Parameters
+        ----------
+        *rates : str
+            Figures of a group, such as "fpr".
+
+        Returns
+        -------
+        number
+            Of the kind that a figure is.
+        """
         raise NotImplementedError
 
     @property
@@ -117,10 +161,26 @@ class BetweenGroups(Generic[F]):
 
 @dataclass(frozen=True, repr=False)
 class Metrics(Shown, BetweenGroups[float]):
-    """What a policy does to a population, group by group and between groups."""
+    """What a policy does to a population, group by group and between groups; `print` shows it as a table.
+
+    See Also
+    --------
+    metrics : Makes one.
+    Audit : The same with intervals, for people whom a policy was not fitted on.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> people = eo.datasets.compas()
+    >>> measured = eo.metrics(eo.fit(people), people)
+    >>> round(measured.accuracy, 4), round(measured.demographic_parity_difference, 4)
+    (0.6316, 0.0483)
+    """
 
     by_group: tuple[GroupMetrics, ...]
+    """Each group's figures; `groups` has them by key."""
     individual_odds: IndividualOdds
+    """Whether every odds value of one group is open to each other group."""
 
     @property
     def groups(self) -> Mapping[str, GroupMetrics]:
@@ -138,7 +198,25 @@ class Metrics(Shown, BetweenGroups[float]):
         return sum(g.people * g.randomized for g in self.by_group) / sum(g.people for g in self.by_group)
 
     def spread(self, *rates: str) -> float:
-        """The largest difference of any of these figures, such as "fpr", between two groups."""
+        """The largest difference of any of these figures between two groups.
+
+        Parameters
+        ----------
+        *rates : str
+            Fields of `GroupMetrics`, such as "fpr" and "tpr".
+
+        Returns
+        -------
+        float
+            Of these figures the one that differs most.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> people = eo.datasets.compas()
+        >>> round(eo.metrics(eo.fit(people), people).spread("lipschitz"), 4)
+        0.1614
+        """
         values = [[getattr(g, rate) for g in self.by_group] for rate in rates]
         return float(max(max(of) - min(of) for of in values))
 
@@ -168,6 +246,27 @@ class Metrics(Shown, BetweenGroups[float]):
 
 def metrics(policy: Policy, joint: JointDistribution) -> Metrics:
     """Measure a policy on a population; with reviews, what comes of it in the end if reviewers are as assumed.
+
+    Rates are expectations over the policy's odds, and say nothing of how sure they are: on other people than those of
+    the fit, use `audit`.
+
+    Parameters
+    ----------
+    policy : Policy
+        What decides.
+    joint : JointDistribution
+        The people; groups that the policy does not know are an error.
+
+    Returns
+    -------
+    Metrics
+        Each group's rates, differences between groups, individual odds: `.groups`, `.frame()`.
+
+    See Also
+    --------
+    audit : With intervals and a verdict, of thresholds too.
+    compare : Several policies side by side.
+    individual_odds : Whether each group can get the odds that others can.
 
     Examples
     --------
@@ -217,6 +316,25 @@ def metrics_of(curves: Mapping[str, Treatment], joint: JointDistribution, score_
 def odds_distance(curve: Curve, one: ArrayLike, other: ArrayLike) -> Floats:
     """The paper's classification odds distance (Definition 2): how far apart the odds at two scores are.
 
+    Parameters
+    ----------
+    curve : Curve
+        The curve of one group, such as `policy.curves["white"]`.
+    one, other : number or array
+        Scores.
+
+    Returns
+    -------
+    array
+        From 0 to 1, one for each pair of scores.
+
+    See Also
+    --------
+    individual.threshold_effect : The largest that a small difference of score can make.
+    individual.report : By how far people are apart, not only their scores.
+
+    Examples
+    --------
     >>> odds_distance(Curve("linear", 20, 60, 0.5), 30, [30, 40, 100])
     array([0.  , 0.25, 0.75])
     """
@@ -230,6 +348,25 @@ def individual_odds(curves: Mapping[str, Treatment], score_range: tuple[float, f
     the share unless all odds on offer are such points; then the share is of their number. With reviews it is about
     the odds of an automatic yes.
 
+    Parameters
+    ----------
+    curves : {group: Curve}
+        Each group's curve, such as `policy.curves`.
+    score_range : (low, high)
+        The lowest and the highest score, such as `policy.score_range`.
+
+    Returns
+    -------
+    IndividualOdds
+        Whether it holds, and between which groups it does not.
+
+    See Also
+    --------
+    metrics : Has it of a policy, beside its rates.
+    odds_distance : How far apart the odds at two scores are.
+
+    Examples
+    --------
     >>> individual_odds({"a": Curve("linear", 0, 5, 0.5), "b": Curve("cubic", 2, 9, 0.3)}, (0, 10)).holds
     True
     >>> individual_odds({"a": Curve("fixed", 0, 5, 0.5), "b": Curve("fixed", 2, 9, 0.3)}, (0, 10)).share

@@ -27,7 +27,8 @@ from evenodds.model.fit import fit, fitted_curves
 from evenodds.model.goals import Rate, constraint_of
 from evenodds.model.groups import Group, check_labels
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.policy import Policy, odds_of
+from evenodds.model.policy import Policy
+from evenodds.model.rates import odds_of
 from evenodds.progress import tracked
 from evenodds.showing import Shown
 from evenodds.values import Frozen, number_of, whole_number_of
@@ -79,14 +80,30 @@ class Arbitrariness:
 
 @dataclass(frozen=True, repr=False)
 class Stability(Shown):
-    """How a fit spreads over people drawn again from those at hand."""
+    """How a fit spreads over people drawn again from those at hand; `print` puts it in words.
+
+    See Also
+    --------
+    stability : Makes one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> result = eo.stability(eo.datasets.compas(), draws=5)
+    >>> result
+    Stability(5 fits, new people differ by 0.0862 [0.0780, 0.1004])
+    >>> print(result.arbitrariness["Caucasian, Male"])
+    0.076 on average, 0.176 at a score of 5
+    """
 
     policy: Policy
     """The fit to the people at hand."""
     draws: int
+    """How often people were drawn again."""
     failed: int
     """Draws that could not be fitted: a group lost a label, or could not reach the point asked for."""
     confidence: float
+    """Which share of the draws the intervals hold."""
     spread: Mapping[str, Mapping[str, Estimate]]
     """By group and parameter (t0, t1, p, lipschitz): the policy's own value, and where the middle of draws lies."""
     difference: Estimate
@@ -107,6 +124,27 @@ class Stability(Shown):
 
         The intervals of all pairs of groups must be narrower than the distance from the tolerance to the difference
         that is expected, with room for the chance in the audit itself.
+
+        Parameters
+        ----------
+        tolerance : float
+            The largest difference between groups that is allowed: above 0, up to 1.
+
+        Returns
+        -------
+        Holdout
+            How many `people`, in all and `by_group`, and the `verdict` to be expected.
+
+        See Also
+        --------
+        audit : With the fresh people.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> result = eo.stability(eo.datasets.compas(), draws=5)
+        >>> result.holdout(tolerance=0.2).people
+        7258
         """
         tolerance = number_of("tolerance", tolerance, "a number above 0, up to 1", low=0, high=1, above=True)
         groups = self.policy.groups
@@ -160,14 +198,27 @@ def stability(
     Parameters
     ----------
     joint : JointDistribution
+        The people of the fit; others of the same kind are drawn from them.
     draws : int
         How often people are drawn again (within each group, with replacement) and fitted.
     rng : int, Generator or RandomState
         The same number, the same answer.
     confidence : float
         Which share of the draws the intervals hold.
-    **options
-        Of `fit`.
+    **options : any
+        Of `fit`, such as max_slope=0.1; all but `review`.
+
+    Returns
+    -------
+    Stability
+        Intervals of thresholds and slopes, of the difference between groups to be expected of new people, and how much
+        one person's odds owe to who else was there.
+
+    See Also
+    --------
+    Stability.holdout : How many fresh people an audit needs.
+    audit : Measure the policy on fresh people.
+    Certificate.population_bound : What groups of the population differ by at most.
 
     Examples
     --------

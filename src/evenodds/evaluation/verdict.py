@@ -20,7 +20,29 @@ _LEAST = 1.0  # a group whose odds happen to be all the same varies as if one pe
 
 
 class Verdict(str):
-    """A verdict is "pass", "fail" or "undecided", with its reasons; true only if it is "pass"."""
+    """A verdict is "pass", "fail" or "undecided", with its reasons; true only if it is "pass".
+
+    It is a string that compares as its word.
+
+    Parameters
+    ----------
+    outcome : "pass", "fail" or "undecided"
+        The word.
+    reasons : sequence of str
+        Sentences.
+
+    See Also
+    --------
+    Audit.passed : Gives one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> people = eo.datasets.compas()
+    >>> verdict = eo.audit(eo.fit(people), people, tolerance=0.15).verdict
+    >>> verdict == "pass", bool(verdict), verdict
+    (True, True, Verdict('pass': No two groups differ by more than 0.1117.))
+    """
 
     __slots__ = ("reasons",)
     reasons: tuple[str, ...]

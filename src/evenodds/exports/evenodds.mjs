@@ -36,7 +36,7 @@ export function outcome(policy, score, group, u) {
 export async function draw(key, id, round = "") {
   if (!/^[0-9a-f]{64}$/.test(key)) throw new RangeError("The key must be 64 lower-case hexadecimal digits.");
   if (typeof round !== "string" || /[|\0]/.test(round) || HALF_A_CHARACTER.test(round)) {
-    throw new RangeError("The round must be a string of whole characters, without | and U+0000.");
+    throw new RangeError("The round must be a string without |, U+0000 and lone surrogates.");
   }
   const bytes = (text) => new TextEncoder().encode(text);
   const hmac = { name: "HMAC", hash: "SHA-256" };

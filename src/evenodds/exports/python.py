@@ -96,6 +96,7 @@ def to_python(policy: Policy) -> str:
     Parameters
     ----------
     policy : Policy
+        What is written.
 
     Returns
     -------
@@ -104,7 +105,8 @@ def to_python(policy: Policy) -> str:
 
     See Also
     --------
-    to_sql : The same for databases.
+    Policy.save : Write it to a file that this package reads again.
+    apply, decide : The same in data frames, of any library.
 
     Examples
     --------

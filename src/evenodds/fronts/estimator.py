@@ -58,26 +58,29 @@ _FOLDS = 5  # unless another number is asked for
 class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier with fair odds: the scores of an estimator, turned into decisions by a policy.
 
-    In place of fairlearn's ThresholdOptimizer: the same parameters and methods, with continuous curves for hard
-    thresholds, weights that count, and decisions that can be repeated.
+    Odds are the chance of a yes, from 0 to 1: `predict_proba` gives them, and `predict` draws by them. In place of
+    fairlearn's ThresholdOptimizer: the same parameters and methods, with continuous curves for hard thresholds, weights
+    that count, and decisions that can be repeated.
 
     Parameters
     ----------
     estimator : estimator, optional
         Gives the score. Without it X is the score itself, one column.
-    constraints, objective, tolerance, curve, criterion, max_slope, max_loss, target, keep_individual_odds
-        As for `evenodds.fit`.
-    max_randomized, max_randomized_by_group, selection_rate
-        As for `evenodds.fit`.
+    constraints, objective, tolerance, curve, criterion, max_slope, max_loss, target
+        As for `fit`.
+    max_randomized, max_randomized_by_group, selection_rate, keep_individual_odds
+        As for `fit`.
     confidence, guarantee
-        As for `evenodds.fit`; about new people whose scores are as the out-of-fold ones.
+        As for `fit`; about new people whose scores are as the out-of-fold ones.
     review
-        As for `evenodds.fit`. `policy_` then has three answers, and a classifier two: ask it, or `evenodds.decide`.
+        As for `fit`. `policy_` then has three answers, and a classifier two: ask it, or `evenodds.decide`.
     orientation : "positive" or "negative"
         Whether a higher score speaks for the positive class or against it.
     prefit : bool
         Whether the estimator is fitted already, and shall be used as it is: the curves are fitted to its scores of the
-        rows given, which should not be those that it was fitted on. So are those of a `FrozenEstimator`.
+        rows given, which should not be those that it was fitted on. A `FrozenEstimator` is used so in any case.
+    predict_method : "auto", "predict_proba", "decision_function" or "predict"
+        What to ask the estimator for; "auto" takes the first of these that it has.
     cv : int, splitter, iterable of splits, "prefit" or None
         How the curves get scores that flatter nobody: each row's from an estimator that was fitted without it, in so
         many folds (by label and group) or as a scikit-learn splitter says. The estimator is then fitted on all rows.
@@ -85,20 +88,20 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         these than of new ones, and the groups' rates differ among new people.
     n_jobs : int, optional
         How many folds to fit at a time.
-    predict_method : "auto", "predict_proba", "decision_function" or "predict"
-        What to ask the estimator for; "auto" takes the first of these that it has.
-    resolution : float, optional
-        Round the scores to multiples of it before fitting.
     sensitive_columns : str, int or several, optional
         The groups are these columns of X, by name or position, and need not be given again: so the whole of
         scikit-learn can use the classifier, whatever it can route.
     drop_sensitive : bool
         Whether these columns are kept from the estimator.
-    positive_label : optional
+    resolution : float, optional
+        Round the scores to multiples of it before fitting.
+    positive_label : one of the two classes, optional
         The class that counts as a yes; the later one in sorted order without it. With `estimator=None` and classes
         that are words it must be named, since nothing else says which of them a high score speaks for.
-    tol, grid_size, flip
-        fairlearn's words: `tol` is its name for tolerance; the others are not needed, and `fit` says why.
+    tol : float, optional
+        fairlearn's name for `tolerance`.
+    grid_size, flip : any, optional
+        Further words of fairlearn's that are not needed; `fit` says why.
 
     Attributes
     ----------
@@ -109,7 +112,14 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         estimator was fitted before. What `audit(..., reference=)`, `stability`, `report` and `update` ask for.
     estimator_ : estimator or None
         The fitted estimator.
-    classes_ : array of the two classes, sorted
+    classes_ : array
+        The two classes, sorted.
+
+    See Also
+    --------
+    fit : The same for scores that are there already.
+    audit : Measure `policy_` on people that it was not fitted on.
+    report : Explain `policy_` in one file.
 
     Examples
     --------
@@ -200,13 +210,20 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame
+            What the estimator is fitted to, a row for each person; without an estimator the score, one column.
         y : array of two classes
+            What came true.
         sensitive_features : a column or several, or the name of a column of X
             The groups; without them `sensitive_columns` says where in X they are.
         sample_weight : array, optional
             Counts in the curves, and in the estimator where that takes weights.
-        **fit_params
+        **fit_params : any
             For the estimator's own fit.
+
+        Returns
+        -------
+        CurveOptimizer
+            Itself, with `policy_`.
         """
         one_of("predict_method", self.predict_method, ("auto", *_METHODS))
         tolerance = self._migrated_tolerance()
@@ -237,7 +254,20 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any, *, sensitive_features: GroupLike = None) -> Floats:  # noqa: N803
-        """The odds of each decision, a column for each of `classes_`. Nothing is random here."""
+        """The odds of each decision, a column for each of `classes_`. Nothing is random here.
+
+        Parameters
+        ----------
+        X : array or data frame
+            A row for each person, as for `CurveOptimizer.fit`.
+        sensitive_features : a column or several, or the name of a column of X
+            The groups; without them `sensitive_columns` says where in X they are.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            Numbers from 0 to 1; each row sums to 1.
+        """
         odds = self._odds(X, sensitive_features)
         both = np.empty((odds.size, _CLASSES))
         both[:, self._positive] = odds
@@ -259,12 +289,35 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame
+            A row for each person, as for `CurveOptimizer.fit`.
         sensitive_features : a column or several, or the name of a column of X
+            The groups; without them `sensitive_columns` says where in X they are.
         random_state : int, Generator, RandomState or None
             A number makes the draws repeatable.
         id : array, optional
             Who each row is about. Draws then belong to the id, not to the row's place: other rows, or another order,
             change nothing.
+
+        Returns
+        -------
+        array
+            One of `classes_` for each row.
+
+        See Also
+        --------
+        decide : The same with a secret key, so that others can check the decisions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import evenodds as eo
+        >>> rng = np.random.default_rng(0)
+        >>> race, score = rng.choice(["black", "white"], 1000), rng.normal(0, 1, 1000)
+        >>> repaid = (score + rng.normal(0, 1, 1000) > 0).astype(int)
+        >>> fair = eo.CurveOptimizer(max_slope=1).fit(score, repaid, sensitive_features=race)
+        >>> who = {"sensitive_features": ["black", "white", "white"], "id": ["a", "b", "c"]}
+        >>> fair.predict([-1.0, 0.1, 1.0], random_state=0, **who)
+        array([0, 0, 1])
         """
         odds = self._odds(X, sensitive_features)
         yes = _draws(odds.size, random_state, id) < odds
@@ -278,7 +331,24 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         sensitive_features: GroupLike = None,
     ) -> float:
-        """The expected accuracy of the decisions: the mean odds of the class that each row truly has."""
+        """The expected accuracy of the decisions: the mean odds of the class that each row truly has.
+
+        Parameters
+        ----------
+        X : array or data frame
+            A row for each person, as for `CurveOptimizer.fit`.
+        y : array
+            What came true.
+        sample_weight : array, optional
+            How much each row counts.
+        sensitive_features : a column or several, or the name of a column of X
+            The groups; without them `sensitive_columns` says where in X they are.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         odds = self._odds(X, sensitive_features)
         given = column_or_1d(array_of(y))
         if given.size != odds.size:
@@ -291,7 +361,18 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     # -- scikit-learn's own -----------------------------------------------------------------------------------------
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Ask for data frames between the steps of the estimator, where that has steps."""
+        """Ask for data frames between the steps of the estimator, where that has steps.
+
+        Parameters
+        ----------
+        transform : "default", "pandas" or "polars", optional
+            As scikit-learn has it.
+
+        Returns
+        -------
+        CurveOptimizer
+            Itself.
+        """
         inner = [self.estimator, self.estimator_] if hasattr(self, "estimator_") else [self.estimator]
         for one in inner:
             if hasattr(one, "set_output"):

@@ -10,6 +10,7 @@ there, so that what is kept beside the points themselves is small.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -72,9 +73,13 @@ class Sample:
         self._trees: dict[int, list[tuple[Floats, Floats, Floats]]] = {}
         self._prefixes: dict[int, Floats] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> dict[str, Any]:
         """What it was made of; all else is computed again where it is asked for."""
-        return _restored, (self.points, self.given, self._squares, self.counted)
+        return {"points": self.points, "weights": self.given, "squares": self._squares, "counted": self.counted}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Made again, so that its arrays cannot be changed."""
+        Sample.__init__(self, **state)
 
     def moved(self, by: float) -> Sample:
         """The same with every point moved."""
@@ -359,10 +364,6 @@ class Sample:
                 power = power * z
         moments /= self.total
         return lo, hi, moments
-
-
-def _restored(points: Floats, weights: Floats | None, squares: Floats | None, counted: bool) -> Sample:  # noqa: FBT001
-    return Sample(points, weights, squares=squares, counted=counted)
 
 
 def locked(array: Floats) -> Floats:

@@ -57,21 +57,42 @@ class Certificate(Shown):
     Everything here is about the data that the policy was fitted on; on other people rates differ by chance. Bounds come
     from the pooled ROC. Where that leaves a gap more is proven by a search in it, and if the scores are few by a linear
     program; that is done when a bound is first looked at, so that a fit need not wait for it.
+
+    See Also
+    --------
+    fit : Makes a policy, which has its certificate.
+    audit : What the policy does to people that it was not fitted on.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> certificate = eo.fit(eo.datasets.credit_risk(), max_slope=0.1).certificate
+    >>> certificate
+    Certificate(equalized_odds, accuracy_score 0.834173, loss 0.00544, largest slope 0.1)
+    >>> round(certificate.points["white"].tpr, 4), certificate.residual < 1e-12, certificate.gap < 1e-9
+    (0.879, True, True)
     """
 
     constraints: str
+    """What the groups share, by the name that `fit` has for it."""
     tolerance: float
     """The largest difference asked for: among the people of the fit, or with `confidence` in the population."""
     objective_name: str
+    """What the policy is best at: "cost" where the objective is a `Cost`."""
     max_slope: float
     """The slope budget; infinite where there was none."""
     target: Point | None
     """The common point that every group was asked to meet; None where there is no such point."""
     groups: tuple[str, ...]
+    """The groups' keys, sorted."""
     asked: tuple[Point, ...]
+    """The point that each group was asked to meet."""
     reached: tuple[Point, ...]
+    """The point that each group's curve has, recomputed; `points` has them by key."""
     slopes: tuple[float, ...]
+    """Each group's largest slope."""
     slope_bounds: _Later[tuple[float, ...]] = _Later()
+    """What no rising curve through each group's point can fall below; `slope_bound` has them by key."""
     objective: float
     """Recomputed from the final curves."""
     objective_bound: _Later[float] = _Later()
@@ -79,6 +100,7 @@ class Certificate(Shown):
     unlimited: float
     """The best that rising curves of any kind do without a slope budget."""
     smaller_is_better: bool
+    """Whether the objective is a cost or a distance."""
     bound_by: _Later[str] = _Later()
     """How the bounds were proven: "linear program", "pooled ROC", or "branch and bound" of all that was allowed."""
     resolution: float = 0.0
@@ -136,7 +158,18 @@ class Certificate(Shown):
         return self.__dict__
 
     def with_program(self, program: Callable[[], Mapping[str, Any]]) -> Certificate:
-        """The same with a program that fills in what may wait when it is first asked for."""
+        """The same with a program that fills in what may wait when it is first asked for.
+
+        Parameters
+        ----------
+        program : callable
+            Gives values by field.
+
+        Returns
+        -------
+        Certificate
+            This one.
+        """
         self.__dict__["_program"] = program
         return self
 
@@ -199,7 +232,7 @@ class Certificate(Shown):
         """What the groups' final rates would differ by if reviewers said yes with other chances than assumed.
 
         The largest difference between two groups in a constrained rate: under equalised odds, the equalised odds
-        difference. Where rates were equal, groups a and b come to differ by |d_a rho_a - d_b rho_b| in the rate of a
+        difference. Where rates were equal, groups a and b come to differ by `|d_a rho_a - d_b rho_b|` in the rate of a
         label: d is by how much reviewers are off, rho the share of that label that is reviewed.
 
         Parameters
@@ -207,6 +240,11 @@ class Certificate(Shown):
         tpr, fpr : float or {group: float}, optional
             A reviewer's chance of a yes to a positive and to a negative, for all groups or for some; the others', and
             those that are left out, are as assumed.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
 
         Examples
         --------
@@ -257,6 +295,16 @@ class Certificate(Shown):
             grow, and near it for some hundreds a group and label. "finite" is proven for any number of people and any
             refits on them, and about three times as wide; people must count once each.
 
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        See Also
+        --------
+        audit : Measured on new people.
+        stability : How far it would have turned out otherwise with other people.
+
         Examples
         --------
         >>> import evenodds as eo
@@ -280,7 +328,18 @@ class Certificate(Shown):
         return self.worse(self.objective, self.objective_bound)
 
     def worse(self, value: float, best: float) -> float:
-        """By how much a value of the objective is worse than another."""
+        """By how much a value of the objective is worse than another.
+
+        Parameters
+        ----------
+        value, best : float
+            Two of them.
+
+        Returns
+        -------
+        float
+            0 where it is not worse.
+        """
         by = (value - best) if self.smaller_is_better else (best - value)
         return by if by > _ROUNDING else 0.0
 

@@ -15,11 +15,25 @@ SEARCH = "branch and bound"
 
 @dataclass(frozen=True)
 class Change:
-    """What an update changed, what it had to, and whether there was a reason to."""
+    """What an update changed, what it had to, and whether there was a reason to.
+
+    See Also
+    --------
+    update : Makes a policy whose `certificate.change` is one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> people = eo.datasets.compas()
+    >>> change = eo.update(eo.fit(people), people, max_change=0.05).certificate.change
+    >>> change.allowed, change.is_warranted
+    (0.05, False)
+    """
 
     previous: str
     """The fingerprint of the policy that was in use."""
     allowed: float
+    """The largest change of anybody's odds that was allowed."""
     most: float
     """The largest change of anybody's odds, at any score."""
     least: float

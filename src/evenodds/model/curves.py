@@ -7,34 +7,30 @@ share; it reaches points that no single one of them can.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from numbers import Real
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats, Pieces
-from evenodds.model.families import CONTINUOUS, Family, family_of
-from evenodds.model.nodes import checked_nodes, columns_of, mean_between, without_straight
+from evenodds.model import mixture
+from evenodds.model.families import Family, family_of
+from evenodds.model.nodes import checked_nodes, mean_between, nodes_from_to, steps, straight_lines, without_straight
 from evenodds.model.scale import UPWARD, Orientation, Scale
+from evenodds.values import number_or_infinity
 
 __all__ = ["CERTAIN", "Curve", "is_random"]
 
 _FAR = 1e300  # beyond every threshold
 _NARROW = 1e-300  # below it 1 / width is no number
 _NOTHING = 1e-15  # a share that is none
-_SAME = 1e-9  # sums and means nearer than this say the same
-_MIXED = ", ".join(CONTINUOUS[:-1]) + " or " + CONTINUOUS[-1]
-_HINT = " Hint: Curve.mixed(((share, curve), (share, curve))) makes a mix."
 
 CERTAIN = 1e-12
 """Odds nearer than this to 0 or 1 are certain."""
-
 _Parts: TypeAlias = "tuple[tuple[float, Curve], tuple[float, Curve]]"
 
 
@@ -46,6 +42,8 @@ def is_random(odds: Floats) -> NDArray[np.bool_]:
 @dataclass(frozen=True)
 class Curve:
     """Odds of a yes as a non-decreasing function of the score (non-increasing for negative orientation).
+
+    Call it with scores to get their odds. `fit` finds curves; make one yourself to look at its shape.
 
     Parameters
     ----------
@@ -63,6 +61,14 @@ class Curve:
     parts : two pairs of (share, Curve), optional
         Only for a mix, which `Curve.mixed` makes: t0 and t1 are then its ends, p the mean odds between them.
     orientation : "positive" or "negative"
+        Whether a higher score speaks for a yes or against it.
+
+    See Also
+    --------
+    fit : Find a curve for each group.
+    solutions : All curves of a family through one point.
+    plot.curves : A picture of a policy's curves.
+    odds_distance, individual.threshold_effect : How far apart a curve's odds are at two scores, or within a step.
 
     Examples
     --------
@@ -91,6 +97,22 @@ class Curve:
         Nodes on a straight line between their neighbours are left out. t0 and t1 are the first and the last node:
         beyond them the odds stay as they are there, which need not be 0 and 1.
 
+        Parameters
+        ----------
+        scores : array of numbers
+            Each higher than the one before; each lower for negative orientation.
+        odds : array of as many numbers from 0 to 1
+            None less than the one before.
+        orientation : "positive" or "negative"
+            As for `Curve`.
+
+        Returns
+        -------
+        Curve
+            Of the family "optimal"; constant odds have no nodes.
+
+        Examples
+        --------
         >>> curve = Curve.through([1, 2, 3, 4, 5], [0, 0, 0.25, 0.5, 0.5])
         >>> curve.nodes, curve.p, curve.lipschitz
         (((2.0, 0.0), (4.0, 0.5)), 0.25, 0.25)
@@ -109,6 +131,20 @@ class Curve:
     def threshold(cls, score: float, *, orientation: Orientation = "positive") -> Curve:
         """A single threshold: a yes from this score on, which belongs to it.
 
+        Parameters
+        ----------
+        score : float
+            The lowest score with a yes; the highest for negative orientation.
+        orientation : "positive" or "negative"
+            As for `Curve`.
+
+        Returns
+        -------
+        Curve
+            Its odds jump from 0 to 1, so its largest slope is infinite.
+
+        Examples
+        --------
         >>> Curve.threshold(3.0)([2.9, 3.0])
         array([0., 1.])
         """
@@ -121,30 +157,46 @@ class Curve:
         The parts are continuous curves or single thresholds. A mix rises as they do, and its slope is nowhere more
         than the shares of theirs. A share of 0, or two parts that are the same, give back the single curve.
 
+        Parameters
+        ----------
+        parts : two pairs of (share, Curve)
+            In any order.
+
+        Returns
+        -------
+        Curve
+            Its `parts` are the two.
+
+        Examples
+        --------
         >>> mix = Curve.mixed([(0.25, Curve("linear", 10, 20, 0.5)), (0.75, Curve("linear", 30, 45, 0.5))])
         >>> mix([10, 20, 30, 45]), mix.lipschitz
         (array([0.  , 0.25, 0.25, 1.  ]), 0.05)
         >>> mix.t0, mix.t1, [(share, part.t0, part.t1) for share, part in mix.parts]
         (10.0, 45.0, [(0.25, 10.0, 20.0), (0.75, 30.0, 45.0)])
         """
-        (first, one), (second, other) = _checked_parts(parts)
-        if first <= _NOTHING or second <= _NOTHING or _are_the_same(one, other):
+        (first, one), (second, other) = mixture.checked(parts, Curve)
+        if first <= _NOTHING or second <= _NOTHING or mixture.are_the_same(one, other):
             return other if first <= _NOTHING else one
         if (*other.upward, other.p) < (*one.upward, one.p):
             first, one, other = second, other, one
         made = ((first, one), (1 - first, other))
-        t0, t1, p = _ends_and_mean(made)
+        t0, t1, p = mixture.ends_and_mean(made)
         return cls(one.family, t0, t1, p, parts=made, orientation=one.orientation)
 
     def __post_init__(self) -> None:
         family_of(self.family, "family")
         one_of("orientation", self.orientation, ("positive", "negative"))
         for name in ("t0", "t1", "p", *(["at_t0"] if self.at_t0 is not None else [])):
-            object.__setattr__(self, name, _number(name, getattr(self, name)))
+            object.__setattr__(self, name, number_or_infinity(name, getattr(self, name)))
         self._check_thresholds()
         self._check_p()
         self._check_nodes()
         self._check_parts()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of; all else is computed again where it is asked for."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def _check_thresholds(self) -> None:
         start, stop = self.upward
@@ -180,44 +232,43 @@ class Curve:
         if (self.nodes is not None) != (self.family == "optimal" and not (self.is_threshold or self.is_constant)):
             msg = "An optimal curve has nodes, and no other curve has. Hint: Curve.through(scores, odds) makes one."
             raise OptionError(msg)
-        if self.nodes is None:
-            return
-        x, y = checked_nodes(*columns_of(self.nodes), rising=self.orientation == "positive")
-        object.__setattr__(self, "nodes", tuple(zip(x.tolist(), y.tolist(), strict=True)))
-        start, stop = float(x[0]), float(x[-1])
-        if x.size < 2 or (start, stop) != (self.t0, self.t1):  # noqa: PLR2004 a line has two ends
-            msg = f"The nodes must run from t0={self.t0!r} to t1={self.t1!r}, got {x.size}, from {start!r} to {stop!r}."
-            raise OptionError(msg)
-        # Nodes that were moved are rounded, and p is not.
-        rounded = 8 * float(np.spacing(np.abs(x).max())) / self.width
-        if abs(mean_between(x, y) - self.p) > _SAME + rounded:
-            msg = f"p={self.p:g} is not the mean odds between the nodes, which is {mean_between(x, y):g}."
-            raise OptionError(msg)
+        if self.nodes is not None:
+            checked = nodes_from_to(self.nodes, self.t0, self.t1, self.p, rising=self.orientation == "positive")
+            object.__setattr__(self, "nodes", checked)
 
     def _check_parts(self) -> None:
-        if self.parts == ():
-            return
-        made = _checked_parts(self.parts)
-        object.__setattr__(self, "parts", made)
-        (first, one), (second, other) = made
-        if not 0 < first < 1 or second != 1 - first:
-            msg = f"The shares of a mix must be above 0, and sum to exactly 1; got {first!r} and {second!r}.{_HINT}"
-            raise OptionError(msg)
-        if (one.family, one.orientation) != (self.family, self.orientation) or _are_the_same(one, other):
-            msg = f"The parts of this mix must be two different {self.family} curves ({self.orientation}).{_HINT}"
-            raise OptionError(msg)
-        t0, t1, p = _ends_and_mean(made)
-        if (t0, t1) != (self.t0, self.t1) or abs(p - self.p) > _SAME:
-            got = f"t0={self.t0!r}, t1={self.t1!r} and p={self.p:g}"
-            msg = f"The parts of this mix run from {t0!r} to {t1!r} with mean odds of {p:g}, got {got}.{_HINT}"
-            raise OptionError(msg)
+        if self.parts != ():
+            object.__setattr__(self, "parts", mixture.checked(self.parts, Curve))
+            mixture.check_sum(self)
 
     def moved(self, by: float) -> Curve:
-        """The same curve for scores that are all higher by so much."""
+        """The same curve for scores that are all higher by so much.
+
+        Parameters
+        ----------
+        by : float
+            What is added to every score.
+
+        Returns
+        -------
+        Curve
+            With other thresholds, and the same slopes.
+        """
         return self._with(lambda score: score + by, self.orientation)
 
     def on(self, scale: Scale) -> Curve:
-        """The same curve, which is for scores as they are searched, for people's own."""
+        """The same curve, which is for scores as they are searched, for people's own.
+
+        Parameters
+        ----------
+        scale : Scale
+            How the two relate.
+
+        Returns
+        -------
+        Curve
+            For people's own scores.
+        """
         return self if scale == UPWARD else self._with(scale.own, scale.orientation)
 
     def _with(self, score_of: Callable[[float], float], orientation: Orientation) -> Curve:
@@ -286,7 +337,7 @@ class Curve:
     def pieces(self) -> Pieces:
         """The curve as piecewise polynomials on the user's own scale."""
         if self.nodes is not None:
-            return self._straight_lines(self.nodes)
+            return straight_lines(self.nodes, rising=self.orientation == "positive")
         return self.upward_pieces if self.orientation == "positive" else self.upward_pieces.mirrored()
 
     @property
@@ -294,101 +345,56 @@ class Curve:
         """The same on the scale on which a higher score speaks for a yes; not for an optimal curve."""
         start, stop = self.upward
         if self.is_constant:
-            return Pieces.joined(np.zeros(0), origin=[0.0], scale=[1.0], coefficients=[[self.p]])
+            return steps([], [self.p])
         if self.is_threshold:
-            return Pieces.joined([start], origin=[0.0] * 2, scale=[1.0] * 2, coefficients=[[0.0], [1.0]])
+            return steps([start], [0.0, 1.0])
         if self.parts:
             (share, one), (_, other) = self.parts
             return one.upward_pieces.blended(other.upward_pieces, share)
         if self.at_t0 is not None:
-            # The people exactly at t0 have a piece of their own, as narrow as floats allow.
-            return Pieces.joined(
-                [start, np.nextafter(start, np.inf), stop],
-                origin=[0.0] * 4,
-                scale=[1.0] * 4,
-                coefficients=[[0.0], [self.at_t0], [self.p], [1.0]],
-            )
+            return steps([start, np.nextafter(start, np.inf), stop], [0.0, self.at_t0, self.p, 1.0])
         return self._family.layout(start, stop, self.p)
-
-    def _straight_lines(self, nodes: tuple[tuple[float, float], ...]) -> Pieces:
-        x, y = np.array(nodes if self.orientation == "positive" else nodes[::-1]).T
-        rise = np.concatenate([[0.0], np.diff(y), [0.0]])
-        return Pieces.joined(
-            x,
-            origin=np.append(0.0, x),
-            scale=np.concatenate([[1.0], np.diff(x), [1.0]]),
-            coefficients=np.column_stack([np.append(y[0], y), rise]),
-            closed="left" if self.orientation == "positive" else "right",
-        )
 
     def __call__(self, r: ArrayLike) -> Floats:
         """Odds at the scores r, which may be infinite."""
         return self.pieces(np.clip(r, -_FAR, _FAR))
 
     def slope(self, r: ArrayLike) -> Floats:
-        """Slope at the scores r, as a magnitude (jumps are not part of it: see `lipschitz`)."""
+        """Slope at the scores r, as a magnitude (jumps are not part of it: see `lipschitz`).
+
+        Parameters
+        ----------
+        r : number or array
+            Scores.
+
+        Returns
+        -------
+        array
+            How much the odds change for a change of the score by 1, at each score.
+
+        Examples
+        --------
+        >>> Curve("linear", t0=20, t1=60, p=0.25).slope([10, 30, 55]).round(4)
+        array([0.    , 0.0083, 0.075 ])
+        """
         return np.abs(self.pieces.derivative()(r))
 
     def odds_range(self, score_range: tuple[float, float]) -> list[tuple[float, float]]:
-        """The odds that scores within `score_range` can get, as disjoint closed intervals (lo = hi: a single value)."""
+        """The odds that scores within a range can get, as disjoint closed intervals (lo = hi: a single value).
+
+        Parameters
+        ----------
+        score_range : (low, high)
+            The lowest and the highest score.
+
+        Returns
+        -------
+        list of (float, float)
+            In rising order.
+
+        Examples
+        --------
+        >>> Curve("linear", t0=20, t1=60, p=0.5).odds_range((30, 100)), Curve.threshold(30).odds_range((0, 100))
+        ([(0.25, 1.0)], [(0.0, 0.0), (1.0, 1.0)])
+        """
         return self.pieces.values_between(*score_range)
-
-
-# -- what a curve is made of -------------------------------------------------------------------------------------------
-
-
-def _number(name: str, value: object) -> float:
-    try:
-        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    except OverflowError:
-        msg = f"{name} is too large for floating-point numbers."
-        raise OptionError(msg) from None
-    if math.isnan(number):
-        msg = f"{name} must be a number, got {value!r}."
-        raise OptionError(msg)
-    return number
-
-
-def _checked_parts(parts: object) -> _Parts:
-    """Two shares and the curves they are of, if these can be mixed."""
-    if not _are_pairs(parts):
-        msg = f"parts={parts!r} is not allowed. Allowed: two pairs of a share and a curve.{_HINT}"
-        raise OptionError(msg)
-    (first, one), (second, other) = parts
-    first, second = _number("A share", first), _number("A share", second)
-    if not (0 <= first <= 1 and 0 <= second <= 1 and abs(first + second - 1) <= _SAME):
-        msg = f"The shares of a mix must be from 0 to 1, and sum to 1; got {first!r} and {second!r}."
-        raise OptionError(msg)
-    for part in (one, other):
-        if part.parts or part.is_constant or not part._family.has_path:  # noqa: SLF001 its own class
-            kind = "a mix" if part.parts else "constant" if part.is_constant else part.family
-            msg = f"The parts of a mix must be single {_MIXED} curves or thresholds of such a family, got {kind}."
-            raise OptionError(msg)
-    if (one.family, one.orientation) != (other.family, other.orientation):
-        got = " and ".join(f"{part.family} ({part.orientation})" for part in (one, other))
-        msg = f"The parts of a mix must be of one family and orientation, got {got}."
-        raise OptionError(msg)
-    return (first, one), (second, other)
-
-
-def _are_pairs(parts: object) -> TypeGuard[Sequence[tuple[object, Curve]]]:
-    return (
-        isinstance(parts, Sequence)
-        and [len(part) if isinstance(part, Sequence) else 0 for part in parts] == [2, 2]
-        and all(isinstance(curve, Curve) for _, curve in parts)
-    )
-
-
-def _are_the_same(one: Curve, other: Curve) -> bool:
-    """Whether two curves give the same odds; a threshold's p says nothing."""
-    return one == other or (one.is_threshold and other.is_threshold and one.t0 == other.t0)
-
-
-def _ends_and_mean(parts: _Parts) -> tuple[float, float, float]:
-    """A mix's t0, t1 and p."""
-    ends = [part.upward for _, part in parts]
-    start, stop = min(t0 for t0, _ in ends), max(t1 for _, t1 in ends)
-    # Beyond its own t1 a part has odds of 1.
-    area = sum(share * (part.area + (stop - t1)) for (share, part), (_, t1) in zip(parts, ends, strict=True))
-    own = parts[0][1].scale.own
-    return own(start), own(stop), min(1.0, area / (stop - start)) if math.isfinite(stop - start) else 0.0

@@ -17,8 +17,9 @@ from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
-from evenodds.model.policy import Policy, randomized_share, rates_of
+from evenodds.model.policy import Policy
 from evenodds.model.population import Guarantee, Population
+from evenodds.model.rates import randomized_share, rates_of
 from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
 from evenodds.model.review import certified, solved_with_review
 from evenodds.model.reviewer import Review
@@ -56,14 +57,18 @@ def fit(
 ) -> Policy:
     """Find a curve for each group so that all groups share the rates that a constraint names.
 
+    A curve turns a score into odds, the chance of a yes, from 0 to 1. In place of a hard threshold, at which a point of
+    score decides everything, the odds rise over a range of scores, no faster than the slope budget allows.
+
     Parameters
     ----------
     joint : JointDistribution
         How scores and labels fall within each group.
     constraints : str
-        What the groups share: "equalized_odds" (FPR and TPR), "demographic_parity" (the selection rate; alias
-        "selection_rate_parity"), or one rate: "true_positive_rate_parity", "false_positive_rate_parity",
-        "true_negative_rate_parity", "false_negative_rate_parity".
+        What the groups share: "equalized_odds" (the false and the true positive rate, FPR and TPR),
+        "demographic_parity" (the selection rate; alias "selection_rate_parity"), or one rate:
+        "true_positive_rate_parity", "false_positive_rate_parity", "true_negative_rate_parity",
+        "false_negative_rate_parity".
     objective : str or Cost
         What the policy is best at: "accuracy_score", "balanced_accuracy_score", "closest_to_perfect" (the common
         point nearest to FPR 0 and TPR 1), "selection_rate", "true_positive_rate", "true_negative_rate", or
@@ -71,13 +76,15 @@ def fit(
     tolerance : float
         The largest difference between any two groups in each constrained rate.
     curve : str
-        The family: "fixed", "linear", "quadratic", "cubic", "quartic", "optimal", the best of all rising curves, or
-        "threshold": one for each group, the best within the tolerance, so that nobody is decided by chance.
+        The family: "linear", "quadratic", "cubic", "quartic", "fixed" (one chance for all between two thresholds),
+        "optimal" (the best of all rising curves), or "threshold" (one for each group, the best within the tolerance, so
+        that nobody is decided by chance).
     criterion : str
-        Which of the curves through a group's point to take: "gentlest", "even_slopes", "smoothest", "robust",
-        "fewest_randomized" or "even_randomized".
+        Which of the curves through a group's point to take: "gentlest" (the least steep), "even_slopes" (alike in all
+        groups), "smoothest" (without kinks), "robust" (to errors of the score), "fewest_randomized" (the fewest people
+        decided by chance) or "even_randomized" (as many in each group).
     max_slope : float, optional
-        A budget on every group's largest slope.
+        A budget on every group's largest slope: by how much the odds may change for a point of score.
     max_loss : float, optional
         Give up at most this much of the objective, measured from the best without a budget, which is the same for all
         families, to make the steepest curve as gentle as it can be; 0 is that best itself, at which some group may
@@ -86,8 +93,9 @@ def fit(
         An explicit point for equalised odds; "baseline" is the paper's rule, the best single threshold of the group
         whose best single threshold lies farthest from (0, 1). No budget applies then, unless max_slope is given.
     max_randomized : float, optional
-        The largest share of everybody who are decided by chance, on the people of the fit: the best objective within
-        it, and then the gentlest curves of straight lines that leave no others to chance. No slope budget applies.
+        The largest share of everybody who are decided by chance, with odds that are neither 0 nor 1, on the people of
+        the fit: the best objective within it, and then the gentlest curves of straight lines that leave no others to
+        chance. No slope budget applies.
     max_randomized_by_group : float, optional
         The same for each group.
     selection_rate : float, optional
@@ -108,7 +116,22 @@ def fit(
     Returns
     -------
     Policy
-        Its `certificate` says what is proven about it.
+        A curve for each group. Its `certificate` says what is proven about it.
+
+    See Also
+    --------
+    JointDistribution.from_frame : Where the first argument comes from.
+    report : Explain the policy in one file: what was decided and why, before and after.
+    audit : Measure it on people that it was not fitted on, with intervals.
+    stability : How far it would have turned out otherwise with other people of the same kind.
+    explain : One person's odds in words.
+    frontier, compare : What a slope budget costs, and how other curves do.
+    solutions : All curves of a family through one point.
+    apply, decide : The odds of a data frame, and decisions for its rows.
+    update : The next policy, near this one.
+    Policy.save : Write it to a file.
+    CurveOptimizer : The same for scikit-learn.
+    studies.guide : Which options are for whom, and what they cost on the bundled data.
 
     Examples
     --------
@@ -146,8 +169,7 @@ def fit_scored(joint: JointDistribution, options: Mapping[str, Any], scored: Sco
 
 
 def _fitted(joint: JointDistribution, request: Request, scored: Scored | None = None) -> Policy:
-    counts = [sum(side.total for side in group.by_label) for group in joint.members]
-    _LOG.info("Fitting %d groups of %s people.", len(counts), f"{sum(counts):,.6g}")
+    _LOG.info("Fitting %d groups.", len(joint.groups))
     began = time.perf_counter()
     if request.review is not None:
         policy = _with_review(joint, request, request.review, scored)

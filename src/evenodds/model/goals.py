@@ -53,6 +53,23 @@ class Cost:
 
     The objective is then the mean cost a person, and smaller is better.
 
+    Parameters
+    ----------
+    false_positive : float
+        What a yes to somebody with label 0 costs, such as a loan that is not paid back; 0 or more.
+    false_negative : float
+        What a no to somebody with label 1 costs; 0 or more. One of the two must cost something.
+
+    See Also
+    --------
+    fit : Takes one as `objective`.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> policy = eo.fit(eo.datasets.credit_risk(), objective=eo.Cost(false_positive=5, false_negative=1))
+    >>> round(policy.certificate.objective, 4)
+    0.0799
     >>> Cost(false_positive=5, false_negative=1).scaled
     (1.0, 0.2)
     """

@@ -1,4 +1,4 @@
-"""People one by one become groups: whole-number scores are counted, all others partitioned and sorted.
+"""People become groups. Who comes one by one: whole-number scores are counted, all others partitioned and sorted.
 
 The rows are read once, in blocks that fit the cache, by as many threads as there are cores (numpy lets go of Python's
 lock); a partition by group and label is followed by a sort of each part, which is all the sorting there is.
@@ -6,25 +6,108 @@ lock); a partition by group and label is followed by a sort of each part, which 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from evenodds.errors import DataError
 from evenodds.geometry import threads
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.samples import Sample
 from evenodds.geometry.threads import by_threads
+from evenodds.model.cells import Cells
+from evenodds.model.columns import check_amounts, labels_of, numbers_of, rounded
 from evenodds.model.groups import Group, sample_of_sorted
-from evenodds.model.keys import Codes
+from evenodds.model.keys import Codes, GroupLike, encode, owners
 
-__all__ = ["groups_of"]
+__all__ = ["groups_of", "groups_of_cells", "groups_of_counts", "groups_of_people"]
 
 _BLOCK = 1 << 16  # rows at a time
 _COUNTED = 1 << 12  # whole numbers over a range of at most this are counted
 _CELLS = 1 << 20  # counts that are worth it
 Parts = NDArray[np.uint8] | NDArray[np.uint16]
+
+
+def groups_of_people(
+    names: tuple[str, str, str],
+    score: ArrayLike,
+    group: GroupLike,
+    label: ArrayLike,
+    weight: ArrayLike | None,
+    *,
+    width: float,
+    positive_label: object,
+    sign: float,
+) -> list[Group]:
+    """The groups of people given one by one, whose columns are checked; `names` are those of score, label, weight."""
+    scores = numbers_of(names[0], score)
+    labels = labels_of(names[1], label, positive_label)
+    codes, keys = encode(group)
+    weights = None if weight is None else numbers_of(names[2], weight)
+    lengths = {"score": scores.size, "group": codes.size, "label": labels.size}
+    if weights is not None:
+        lengths["weight"] = weights.size
+    if len(set(lengths.values())) > 1:
+        msg = f"The columns have different lengths: {', '.join(f'{n} {size}' for n, size in lengths.items())}."
+        raise DataError(msg)
+    if scores.size == 0:
+        msg = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
+        raise DataError(msg)
+    if weights is not None:
+        check_amounts(names[2], weights)
+        if not weights.any():
+            msg = f"{names[2]} is 0 for everybody: nobody is left to fit."
+            raise DataError(msg)
+    if width:
+        scores = rounded(scores, width)
+    return groups_of(scores, codes, labels, weights, keys=keys, sign=sign)
+
+
+def groups_of_counts(counts: Any, *, sign: float) -> list[Group]:
+    """The groups of people who were counted already: a mapping of group -> (scores, negatives, positives)."""
+    if not isinstance(counts, Mapping):
+        msg = f"The counts must map groups to (scores, negatives, positives), got {type(counts).__name__}."
+        raise DataError(msg)
+    if not counts:
+        msg = "The table is empty: no group was given."
+        raise DataError(msg)
+    owner = owners(counts)
+    groups = []
+    for key in sorted(owner):
+        entry = counts[owner[key]]
+        if not isinstance(entry, (Sequence, np.ndarray)) or len(entry) != 3:  # noqa: PLR2004 the three columns
+            msg = f"Group {key!r} must be given as (scores, negatives, positives), got {_size(entry)}."
+            raise DataError(msg)
+        names = [f"{column} of group {key!r}" for column in ("score", "negatives", "positives")]
+        scores, negatives, positives = (numbers_of(n, column) for n, column in zip(names, entry, strict=True))
+        if not scores.size == negatives.size == positives.size:
+            msg = (
+                f"The columns of group {key!r} have different lengths: "
+                f"scores {scores.size}, negatives {negatives.size}, positives {positives.size}."
+            )
+            raise DataError(msg)
+        check_amounts(names[1], negatives)
+        check_amounts(names[2], positives)
+        groups.append(Group.of_counts(key, sign * scores, negatives, positives))
+    return groups
+
+
+def groups_of_cells(cells: Cells, *, sign: float) -> list[Group]:
+    """The groups of people who were counted by the engine that holds them."""
+    groups = []
+    for code, key in enumerate(cells.keys):
+        rows = cells.codes == code
+        weights, squares = cells.weights[:, rows], cells.squares[:, rows]
+        own = None if np.array_equal(squares, weights) else (squares[0], squares[1])
+        groups.append(Group.of_counts(key, sign * cells.scores[rows], weights[0], weights[1], own))
+    return groups
+
+
+def _size(entry: object) -> str:
+    return f"{len(entry)} columns" if isinstance(entry, (Sequence, np.ndarray)) else type(entry).__name__
 
 
 def groups_of(

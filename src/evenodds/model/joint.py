@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from evenodds.errors import DataError, OptionError, one_of
 from evenodds.frames import is_lazy, opened
 from evenodds.geometry.stack import Stack
-from evenodds.model.cells import Cells, Columns, check_group_kinds, check_numeric, counted
-from evenodds.model.columns import HUGE, check_amounts, check_resolution, labels_of, numbers_of, rounded
+from evenodds.model.cells import Columns, check_group_kinds, check_numeric, counted
+from evenodds.model.columns import HUGE, check_resolution
 from evenodds.model.groups import Group, check_labels, together
-from evenodds.model.intake import groups_of
-from evenodds.model.keys import GroupLike, encode, owners
+from evenodds.model.intake import groups_of_cells, groups_of_counts, groups_of_people
+from evenodds.model.keys import GroupLike
 from evenodds.model.pooling import Pooled
 from evenodds.model.scale import ORIENTATIONS, Orientation, Scale
 
@@ -32,7 +31,16 @@ OneSided = Literal["refuse", "keep"]
 class JointDistribution:
     """All that is known of the past: how scores and labels fall within each group.
 
-    Make one with `from_arrays`, `from_frame` or `from_counts`.
+    Make one with `from_arrays`, `from_frame` or `from_counts`: the scores that any model gave people, the group that
+    each of them belongs to, and what came true, label 1 or 0. A yes to label 0 is then a false positive. Two add up:
+    `old + new` are the people of both.
+
+    See Also
+    --------
+    fit : Find a curve for each group.
+    audit : Measure a policy, or a threshold, on people.
+    plot.roc, plot.densities, plot.score_rates : Look at the people first.
+    datasets.credit_risk, datasets.compas : Two that are bundled.
 
     Examples
     --------
@@ -46,6 +54,7 @@ class JointDistribution:
     members: tuple[Group, ...]
     """The groups with their people, by key."""
     orientation: Orientation
+    """"positive" where a higher score speaks for label 1, else "negative"."""
     resolution: float = 0.0
     """What the scores were rounded to; 0 where they are as given."""
     one_sided: tuple[Group, ...] = ()
@@ -85,23 +94,32 @@ class JointDistribution:
             Whether a higher score speaks for label 1 or against it.
         resolution : float, optional
             Round the scores to multiples of it. A policy then knows its rates to within half its slope times this.
-        positive_label : optional
-            The value of `label` that counts as a yes; every other value is a no.
+        positive_label : value of `label`, optional
+            The one that counts as a yes; every other value is a no.
         one_sided : "refuse" or "keep"
             What becomes of a group without positives or without negatives: an error, or it is kept apart in
             `joint.one_sided`, so that an audit can name it. Only audits take such a joint distribution.
+
+        Returns
+        -------
+        JointDistribution
+            The people, checked and sorted once.
+
+        See Also
+        --------
+        JointDistribution.from_frame : Of people in a data frame.
+        fit : Find a curve for each group.
+
+        Examples
+        --------
+        >>> score, race, sex, repaid = [700, 640, 710, 610], list("wwbb"), list("fffm"), [1, 0, 1, 0]
+        >>> JointDistribution.from_arrays(score, race, repaid)
+        JointDistribution(2 groups, 4 scores, weight 4, score range 610 to 710, positive orientation)
+        >>> JointDistribution.from_arrays(score, [race, sex], repaid, one_sided="keep").groups
+        ('w, f',)
         """
-        return cls._of_people(
-            ("score", "label", "weight"),
-            score,
-            group,
-            label,
-            weight,
-            orientation,
-            resolution,
-            positive_label,
-            one_sided,
-        )
+        names = ("score", "label", "weight")
+        return cls._of_people(names, score, group, label, weight, orientation, resolution, positive_label, one_sided)
 
     @classmethod
     def from_frame(
@@ -127,12 +145,27 @@ class JointDistribution:
         ----------
         frame : pandas, polars (eager or lazy), pyarrow, DuckDB, PySpark, Dask or Ibis table
             It is not changed.
-        score, label, weight : str
-            Names of columns; see `from_arrays` for what they hold.
+        score : str
+            The name of the column of scores.
         group : str or several
-            Strings, whole numbers, booleans or categories.
+            The name of the column of groups, or of several: strings, whole numbers, booleans or categories.
+        label : str
+            The name of the column of what came true: 0 and 1, or any other values with `positive_label`.
+        weight : str, optional
+            The name of the column of how many people a row counts for; without it one each.
         orientation, resolution, positive_label, one_sided
-            As for `from_arrays`.
+            As for `JointDistribution.from_arrays`.
+
+        Returns
+        -------
+        JointDistribution
+            The people, checked and sorted once.
+
+        See Also
+        --------
+        JointDistribution.from_arrays : Of people in arrays.
+        fit : Find a curve for each group.
+        apply : The way back: odds for each row of a data frame.
 
         Examples
         --------
@@ -147,7 +180,8 @@ class JointDistribution:
         check_numeric(table, "score", score)
         if is_lazy(table):
             width = check_resolution(resolution)
-            return cls._of_cells(counted(table, columns, width, positive_label), orientation, width, one_sided)
+            cells, keep = counted(table, columns, width, positive_label), _keeps(one_sided)
+            return cls._checked(groups_of_cells(cells, sign=_sign(orientation)), orientation, width, one_sided=keep)
         names = (f"score column {score!r}", f"label column {label!r}", f"weight column {weight!r}")
         native = table.to_native()
         found = {name: native[name] for name in columns.all}
@@ -168,44 +202,10 @@ class JointDistribution:
         positive_label: object,
         one_sided: OneSided,
     ) -> JointDistribution:
-        sign, width = _sign(orientation), check_resolution(resolution)
-        scores = numbers_of(names[0], score)
-        labels = labels_of(names[1], label, positive_label)
-        codes, keys = encode(group)
-        weights = None if weight is None else numbers_of(names[2], weight)
-        lengths = {"score": scores.size, "group": codes.size, "label": labels.size}
-        if weights is not None:
-            lengths["weight"] = weights.size
-        if len(set(lengths.values())) > 1:
-            msg = f"The columns have different lengths: {', '.join(f'{n} {size}' for n, size in lengths.items())}."
-            raise DataError(msg)
-        if scores.size == 0:
-            msg = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
-            raise DataError(msg)
-        if weights is not None:
-            check_amounts(names[2], weights)
-            if not weights.any():
-                msg = f"{names[2]} is 0 for everybody: nobody is left to fit."
-                raise DataError(msg)
-        if width:
-            scores = rounded(scores, width)
-        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        groups = groups_of(scores, codes, labels, weights, keys=keys, sign=sign)
+        sign, width, keep = _sign(orientation), check_resolution(resolution), _keeps(one_sided)
+        columns = (score, group, label, weight)
+        groups = groups_of_people(names, *columns, width=width, positive_label=positive_label, sign=sign)
         return cls._checked(groups, orientation, width, one_sided=keep)
-
-    @classmethod
-    def _of_cells(
-        cls, cells: Cells, orientation: Orientation, resolution: float, one_sided: OneSided
-    ) -> JointDistribution:
-        sign = _sign(orientation)
-        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        groups = []
-        for code, key in enumerate(cells.keys):
-            rows = cells.codes == code
-            weights, squares = cells.weights[:, rows], cells.squares[:, rows]
-            own = None if np.array_equal(squares, weights) else (squares[0], squares[1])
-            groups.append(Group.of_counts(key, sign * cells.scores[rows], weights[0], weights[1], own))
-        return cls._checked(groups, orientation, resolution, one_sided=keep)
 
     @classmethod
     def from_counts(
@@ -223,39 +223,25 @@ class JointDistribution:
             For each group its scores and how many people with label 0 and label 1 have them; counts may be
             fractional. A key that is a tuple stands for several columns.
         orientation, one_sided
-            As for `from_arrays`.
+            As for `JointDistribution.from_arrays`.
+
+        Returns
+        -------
+        JointDistribution
+            The people, checked and sorted once.
+
+        See Also
+        --------
+        JointDistribution.from_arrays : Of people one by one.
+        fit : Find a curve for each group.
 
         Examples
         --------
         >>> JointDistribution.from_counts({"a": ([0, 1], [6, 2], [3, 9]), "b": ([0, 1], [5, 1], [2, 2])})
         JointDistribution(2 groups, 4 scores, weight 30, score range 0 to 1, positive orientation)
         """
-        sign = _sign(orientation)
-        if not isinstance(counts, Mapping):
-            msg = f"The counts must map groups to (scores, negatives, positives), got {type(counts).__name__}."
-            raise DataError(msg)
-        if not counts:
-            msg = "The table is empty: no group was given."
-            raise DataError(msg)
-        owner = owners(counts)
-        keep = one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"
-        groups = []
-        for key in sorted(owner):
-            entry = counts[owner[key]]
-            if not isinstance(entry, (Sequence, np.ndarray)) or len(entry) != 3:  # noqa: PLR2004 the three columns
-                msg = f"Group {key!r} must be given as (scores, negatives, positives), got {_size(entry)}."
-                raise DataError(msg)
-            names = [f"{column} of group {key!r}" for column in ("score", "negatives", "positives")]
-            scores, negatives, positives = (numbers_of(n, column) for n, column in zip(names, entry, strict=True))
-            if not scores.size == negatives.size == positives.size:
-                msg = (
-                    f"The columns of group {key!r} have different lengths: "
-                    f"scores {scores.size}, negatives {negatives.size}, positives {positives.size}."
-                )
-                raise DataError(msg)
-            check_amounts(names[1], negatives)
-            check_amounts(names[2], positives)
-            groups.append(Group.of_counts(key, sign * scores, negatives, positives))
+        keep = _keeps(one_sided)
+        groups = groups_of_counts(counts, sign=_sign(orientation))
         return cls._checked(groups, orientation, one_sided=keep)
 
     @classmethod
@@ -319,7 +305,18 @@ class JointDistribution:
         return min(ends), max(ends)
 
     def figures_of(self, group: Group) -> tuple[float, float, float, float]:
-        """The weights of a group's negatives and positives, and their mean scores on the user's own scale."""
+        """The weights of a group's negatives and positives, and their mean scores on the user's own scale.
+
+        Parameters
+        ----------
+        group : Group
+            One of `members`.
+
+        Returns
+        -------
+        (float, float, float, float)
+            Negatives, positives, mean score of the negatives, mean score of the positives.
+        """
         negatives, positives = group.by_label
         return negatives.total, positives.total, self.scale.own(negatives.mean), self.scale.own(positives.mean)
 
@@ -391,10 +388,10 @@ def check_joint(joint: JointDistribution, where: str = "The first argument") -> 
         check_labels(member.key, member.negative_total, member.positive_total)
 
 
-def _size(entry: object) -> str:
-    return f"{len(entry)} columns" if isinstance(entry, (Sequence, np.ndarray)) else type(entry).__name__
-
-
 def _sign(orientation: Orientation) -> float:
     one_of("orientation", orientation, ORIENTATIONS)
     return Scale(orientation).sign
+
+
+def _keeps(one_sided: OneSided) -> bool:
+    return one_of("one_sided", one_sided, ("refuse", "keep")) == "keep"

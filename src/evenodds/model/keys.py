@@ -24,11 +24,11 @@ __all__ = [
     "GroupLike",
     "encode",
     "get_indexer",
+    "in_another_order",
     "key_of",
     "owners",
     "parts_by_key",
     "parts_of",
-    "reordered",
 ]
 
 Codes = NDArray[np.signedinteger]
@@ -67,16 +67,19 @@ def parts_of(key: str, columns: int) -> list[tuple[str, ...]]:
     return [tuple(JOINER.join(words[i:j]) for i, j in zip((0, *cut), (*cut, len(words)), strict=True)) for cut in cuts]
 
 
-def reordered(key: str, known: Container[str]) -> str | None:
-    """The known key, if there is one, that the same values of several columns have in another order.
+def in_another_order(keys: Iterable[str], known: Container[str]) -> str:
+    """A hint, where one of these keys would be known if the columns of the group came in another order.
 
-    >>> reordered("Male, Caucasian", {"Caucasian, Male"}), reordered("Male", {"Caucasian, Male"})
-    ('Caucasian, Male', None)
+    >>> in_another_order(["Male, Caucasian"], {"Caucasian, Male"})
+    " Hint: 'Caucasian, Male' is known: give the group's columns in the order of the fit."
     """
-    words = key.split(JOINER)
-    if not 1 < len(words) <= _COLUMNS:
-        return None
-    return next((other for order in permutations(words) if (other := JOINER.join(order)) in known), None)
+    for key in keys:
+        words = key.split(JOINER)
+        if 1 < len(words) <= _COLUMNS:
+            for order in permutations(words):
+                if (other := JOINER.join(order)) in known:
+                    return f" Hint: {other!r} is known: give the group's columns in the order of the fit."
+    return ""
 
 
 def parts_by_key(group: GroupLike) -> dict[str, tuple[str, ...]]:

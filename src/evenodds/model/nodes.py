@@ -1,21 +1,48 @@
-"""The nodes of a curve of straight lines: checked, without those that no line bends at, and who is between them."""
+"""The nodes of a curve of straight lines or steps: checked, as pieces, and who is between them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
 
 from evenodds.errors import OptionError
-from evenodds.geometry.pieces import Floats
+from evenodds.geometry.pieces import Floats, Pieces
 
-__all__ = ["checked_nodes", "columns_of", "mean_between", "shares_at", "within_slope", "without_straight"]
+__all__ = [
+    "checked_nodes",
+    "mean_between",
+    "nodes_from_to",
+    "shares_at",
+    "steps",
+    "straight_lines",
+    "within_slope",
+    "without_straight",
+]
 
+Nodes = tuple[tuple[float, float], ...]
+_SAME = 1e-9  # means nearer than this say the same
 _NARROW = 1e-300  # below it 1 / width is no number
 _STRAIGHT = 1e-9  # a change of slope, relative to the larger, that is none; odds so near a line lie on it
 
 
-def columns_of(nodes: object) -> tuple[list[object], list[object]]:
+def nodes_from_to(nodes: object, t0: float, t1: float, p: float, *, rising: bool) -> Nodes:
+    """Nodes, checked, that run from t0 to t1 with mean odds of p."""
+    x, y = checked_nodes(*_columns_of(nodes), rising=rising)
+    start, stop = float(x[0]), float(x[-1])
+    if x.size < 2 or (start, stop) != (t0, t1):  # noqa: PLR2004 a line has two ends
+        msg = f"The nodes must run from t0={t0!r} to t1={t1!r}, got {x.size}, from {start!r} to {stop!r}."
+        raise OptionError(msg)
+    # Nodes that were moved are rounded, and p is not.
+    rounded = 8 * float(np.spacing(np.abs(x).max())) / abs(t1 - t0)
+    if abs(mean_between(x, y) - p) > _SAME + rounded:
+        msg = f"p={p:g} is not the mean odds between the nodes, which is {mean_between(x, y):g}."
+        raise OptionError(msg)
+    return tuple(zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _columns_of(nodes: object) -> tuple[list[object], list[object]]:
     """The scores and the odds of pairs of both."""
     try:
         pairs = [(score, odds) for score, odds in nodes]  # type: ignore[attr-defined]  # what is none is refused
@@ -80,6 +107,30 @@ def without_straight(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     # A small slope over a wide gap is one: what counts is whether odds are off the line between their neighbours.
     kept[inner] &= bends | (np.abs(y[inner] - line) > _STRAIGHT)
     return x[kept], y[kept]
+
+
+def straight_lines(nodes: Nodes, *, rising: bool) -> Pieces:
+    """The lines between nodes, and constant odds beyond the first and the last."""
+    x, y = np.array(nodes if rising else nodes[::-1]).T
+    rise = np.concatenate([[0.0], np.diff(y), [0.0]])
+    return Pieces.joined(
+        x,
+        origin=np.append(0.0, x),
+        scale=np.concatenate([[1.0], np.diff(x), [1.0]]),
+        coefficients=np.column_stack([np.append(y[0], y), rise]),
+        closed="left" if rising else "right",
+    )
+
+
+def steps(at: Sequence[float], odds: Sequence[float]) -> Pieces:
+    """Odds that are constant between the scores at which they jump; from a score on, which belongs to what follows."""
+    count = len(odds)
+    return Pieces.joined(
+        np.array(at, dtype=np.float64),
+        origin=[0.0] * count,
+        scale=[1.0] * count,
+        coefficients=[[one] for one in odds],
+    )
 
 
 def mean_between(x: Floats, y: Floats) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -19,12 +19,11 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.piecewise import PiecewiseStack
 from evenodds.model.certificate import Certificate
 from evenodds.model.columns import floats_of
-from evenodds.model.curves import Curve, is_random
-from evenodds.model.groups import Group
-from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of, reordered
+from evenodds.model.curves import Curve
+from evenodds.model.description import describe, kind_of
+from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, in_another_order, key_of
 from evenodds.model.reviewed import Reviewing, Treatment, reviewed_share
 from evenodds.model.reviewer import Review
-from evenodds.model.roc import Point
 from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 from evenodds.showing import Shown
@@ -36,11 +35,6 @@ __all__ = [
     "Policy",
     "check_no_review",
     "check_policy",
-    "describe",
-    "kind_of",
-    "odds_of",
-    "randomized_share",
-    "rates_of",
 ]
 
 
@@ -49,36 +43,20 @@ OUTCOMES = ("yes", "review", "no")
 _MANY = 20  # groups that are listed one by one
 
 
-def odds_of(curve: Curve, group: Group) -> Floats:
-    """The odds at a group's scores, in the group's own order."""
-    return curve(curve.scale.own(group.scores))
-
-
-def rates_of(curve: Treatment, group: Group) -> Point:
-    """(FPR, TPR) of a curve for a group: summed directly over its scores, or if these are many from local moments."""
-    if isinstance(curve, Reviewing):
-        return curve.rates(group)[0]
-    if group.is_large:
-        fpr, tpr = group.rates(curve.pieces if curve.orientation == "positive" else curve.pieces.mirrored())
-    else:
-        fpr, tpr = group.class_conditional @ odds_of(curve, group)
-    return Point(*(float(min(max(rate, 0.0), 1.0)) for rate in (fpr, tpr)))  # rounding must not make a rate of 1 more
-
-
-def randomized_share(group: Group, *curves: Curve) -> float:
-    """The share of a group's people for whom chance has a say, by any of some curves."""
-    held = 0.0
-    for side in group.by_label:
-        drawn = [is_random(curve(curve.scale.own(side.points))) for curve in curves]
-        held += float(side.weights[np.any(drawn, axis=0)].sum())
-    return min(held / group.total, 1.0)
-
-
 @dataclass(frozen=True)
 class Policy(Shown):
-    """A curve for each group that turns a score into the odds of a yes.
+    """A curve for each group that turns a score into odds: the chance of a yes, from 0 to 1.
 
-    Made by `evenodds.fit`.
+    Made by `fit`, or read from a file by `Policy.load`; it never changes. `print` shows what it does to each group and
+    what is proven about it.
+
+    See Also
+    --------
+    fit : Where policies come from.
+    apply, decide : The odds of a data frame, and decisions for its rows.
+    audit, report, explain : What it does to groups and to one person.
+    plot.curves : A picture of it.
+    to_python : The same as code without dependencies.
 
     Examples
     --------
@@ -88,15 +66,26 @@ class Policy(Shown):
     array([0.359, 0.934])
     >>> policy
     Policy(4 groups, linear, loss 0.005, largest slope 0.1062 (black))
+    >>> round(policy.curves["white"].lipschitz, 4)
+    0.0235
     """
 
     groups: tuple[str, ...]
+    """The groups' keys, sorted."""
     group_curves: tuple[Curve, ...]
+    """The curve of each of `groups`; `curves` has them by key."""
     score_range: tuple[float, float]
+    """The lowest and the highest score of the fit, of any group."""
     orientation: Orientation
+    """"positive" where a higher score speaks for a yes, else "negative"."""
     certificate: Certificate
+    """What was asked, what the curves do to the people of the fit, and what is proven about that."""
     group_review_curves: tuple[Curve, ...] = ()
     """Of a policy with reviews: the odds of anything but an automatic no. Those of a review are what is between."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of; all else is computed again where it is asked for."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def review(self) -> Review | None:
@@ -139,7 +128,7 @@ class Policy(Shown):
 
         Parameters
         ----------
-        score : array
+        score : number or array
             Finite scores, on the scale of the data that the policy was fitted on.
         group : one value for all scores, an array of as many values, or several columns
             Known groups only: an unknown one is an error, never odds of 0.
@@ -147,6 +136,25 @@ class Policy(Shown):
             Positions in `policy.groups`; faster.
         outcome : "yes", "review" or "no"
             With reviews "yes" and "no" are the automatic ones; nobody is reviewed by a policy without.
+
+        Returns
+        -------
+        array
+            Numbers from 0 to 1, one for each score.
+
+        See Also
+        --------
+        apply : The same for a data frame, of any library.
+        explain : One person's odds in words.
+
+        Examples
+        --------
+        >>> import evenodds as eo
+        >>> policy = eo.fit(eo.datasets.credit_risk())
+        >>> policy.odds([25, 49.5, 25], ["white", "white", "black"]).round(3)
+        array([0.359, 0.934, 1.   ])
+        >>> policy.odds([25], "white", outcome="no").round(3)
+        array([0.641])
         """
         one_of("outcome", outcome, OUTCOMES)
         scores = floats_of("score", array_of(score))
@@ -175,7 +183,22 @@ class Policy(Shown):
         return PiecewiseStack(tuple(curve.pieces for curve in self.group_review_curves))
 
     def odds_or_nan(self, score: NDArray[Any], codes: Codes, *, outcome: Outcome = "yes") -> Floats:
-        """The odds, and NaN where a code is negative or a score not finite: for those who count these rows."""
+        """The odds, and NaN where a code is negative or a score not finite: for those who count these rows.
+
+        Parameters
+        ----------
+        score : array of floats
+            Scores as they are.
+        codes : array of integers
+            Positions in `groups`; a negative one stands for no group, or for one that is not known.
+        outcome : "yes", "review" or "no"
+            As for `Policy.odds`.
+
+        Returns
+        -------
+        array
+            Numbers from 0 to 1, or NaN.
+        """
         yes = self._stack.values(score, codes)
         if outcome == "yes":
             return yes
@@ -186,7 +209,18 @@ class Policy(Shown):
         return review if outcome == "review" else np.asarray(1 - (yes + review))
 
     def codes_of(self, group: GroupLike) -> Codes:
-        """Positions of groups in `groups`; an unknown one is an error."""
+        """Positions of groups in `groups`; an unknown one is an error.
+
+        Parameters
+        ----------
+        group : one value, an array of values, or several columns
+            As for `Policy.odds`.
+
+        Returns
+        -------
+        array of integers
+            To be given as `codes` to `odds`, where the same people are asked for again and again.
+        """
         if isinstance(group, tuple) and key_of(group) in self.groups:
             group = key_of(group)  # one group of several columns
         scalar = isinstance(group, (str, bytes)) or (not hasattr(group, "__len__") and np.ndim(group) == 0)
@@ -213,13 +247,40 @@ class Policy(Shown):
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the policy to a file, as JSON; `Policy.load` gives it back to the last bit."""
+        """Write the policy to a file, as JSON; `Policy.load` gives it back to the last bit.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write, such as "policy.json". docs/policy-format.md says what is in it.
+
+        See Also
+        --------
+        Policy.load : Read it again.
+        to_python : The same as code without dependencies.
+        """
         Path(path).write_text(written(self.document), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:
         """Read a policy from a file; a file that is cut off, changed or of a newer version is refused.
 
+        Parameters
+        ----------
+        path : str or path
+            A file that `Policy.save` or the command line wrote.
+
+        Returns
+        -------
+        Policy
+            Equal to the one that was saved.
+
+        See Also
+        --------
+        Policy.save : Write one.
+
+        Examples
+        --------
         >>> import evenodds as eo, tempfile, pathlib
         >>> policy = eo.fit(eo.datasets.credit_risk())
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -250,29 +311,46 @@ class Policy(Shown):
         return shown + (f", ... ({len(self.groups)} in all)" if len(self.groups) > _MANY else "")
 
     def check_orientation(self, orientation: Orientation) -> None:
-        """Refuse data whose scores point the other way."""
+        """Refuse data whose scores point the other way.
+
+        Parameters
+        ----------
+        orientation : "positive" or "negative"
+            That of the data.
+        """
         if orientation != self.orientation:
             msg = f"The policy has {self.orientation} orientation, the data {orientation}."
             raise DataError(msg)
 
     def check_knows(self, groups: Sequence[str]) -> None:
-        """Refuse groups that the policy does not know."""
+        """Refuse groups that the policy does not know.
+
+        Parameters
+        ----------
+        groups : sequence of str
+            Keys as in `groups`.
+        """
         unknown = [group for group in groups if group not in self.curves]
         if unknown:
             raise UnknownGroupError(self.unknown(unknown))
 
     def unknown(self, groups: Sequence[str]) -> str:
-        """What to say of groups that the policy does not know."""
-        shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004
-        return f"The policy does not know the group {shown}. Known: {self.known}.{self.in_another_order(groups)}"
+        """What to say of groups that the policy does not know.
 
-    def in_another_order(self, groups: Sequence[str]) -> str:
-        """A hint, where groups that are not known would be if their columns came in another order."""
-        for group in groups:
-            known = reordered(group, self.curves)
-            if known is not None:
-                return f" Hint: it knows {known!r}; give the group's columns in the order of the fit."
-        return ""
+        Parameters
+        ----------
+        groups : sequence of str
+            Their keys.
+
+        Returns
+        -------
+        str
+            A sentence that names them, and one that names those it knows.
+        """
+        shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004
+        return (
+            f"The policy does not know the group {shown}. Known: {self.known}.{in_another_order(groups, self.curves)}"
+        )
 
     def _checked_codes(self, codes: ArrayLike | None) -> Codes:
         numbers = array_of(codes)
@@ -322,44 +400,3 @@ def check_no_review(policy: Policy, what: str, hint: str) -> None:
     if policy.review is not None:
         msg = f"{what} is about one curve a group, and this policy has reviews between two. Hint: {hint}."
         raise OptionError(msg)
-
-
-def describe(curve: Curve) -> str:
-    """A curve in words.
-
-    >>> describe(Curve("linear", 20, 60, 0.5)), describe(Curve("fixed", 30, 30, 0))
-    ('linear from 20 to 60, p 0.5, slope at most 0.025', 'single threshold at 30: the odds jump from 0 to 1')
-    >>> describe(Curve.mixed([(0.25, Curve("cubic", 10, 20, 0.5)), (0.75, Curve("cubic", 20, 40, 0.5))]))
-    'mix of two cubic curves: 0.25 from 10 to 20, 0.75 from 20 to 40, slope at most 0.05625'
-    """
-    if curve.is_constant:
-        return f"odds {curve.p:.4g} for everybody"
-    if curve.is_threshold:
-        return f"single threshold at {curve.t0:g}: the odds jump from 0 to 1"
-    if curve.nodes is not None:
-        ends = f"from {curve.nodes[0][1]:.4g} at {curve.t0:.6g} to {curve.nodes[-1][1]:.4g} at {curve.t1:.6g}"
-        count = len(curve.nodes) - 1
-        return f"{count} straight line{'s' * (count > 1)} {ends}, slope at most {curve.lipschitz:.4g}"
-    slope = "the odds jump" if np.isinf(curve.lipschitz) else f"slope at most {curve.lipschitz:.4g}"
-    if curve.parts:
-        told = ", ".join(f"{share:.4g} {_where(part)}" for share, part in curve.parts)
-        return f"{kind_of(curve)}: {told}, {slope}"
-    return f"{curve.family} from {curve.t0:.6g} to {curve.t1:.6g}, p {curve.p:.4g}, {slope}"
-
-
-def kind_of(curve: Curve) -> str:
-    """What a curve is, in a word or two.
-
-    >>> kind_of(Curve("linear", 20, 60, 0.5))
-    'linear'
-    """
-    if curve.is_threshold:
-        return "threshold"
-    if not curve.parts:
-        return curve.family
-    hard = all(part.is_threshold for _, part in curve.parts)
-    return "mix of two " + ("thresholds" if hard else f"{curve.family} curves")
-
-
-def _where(part: Curve) -> str:
-    return f"at {part.t0:.6g}" if part.is_threshold else f"from {part.t0:.6g} to {part.t1:.6g}"

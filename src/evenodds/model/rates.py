@@ -1,4 +1,4 @@
-"""(FPR, TPR) of curves of one family, for many groups at once, and how they change with the thresholds."""
+"""(FPR, TPR) of a curve for its group; of curves of one family for many groups, and how they change with thresholds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,42 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.stack import Bounds, Stack, expected
+from evenodds.model.curves import Curve, is_random
 from evenodds.model.families import Family
+from evenodds.model.groups import Group
+from evenodds.model.reviewed import Reviewing, Treatment
+from evenodds.model.roc import Point
 
-__all__ = ["CurveRates"]
+__all__ = ["CurveRates", "odds_of", "randomized_share", "rates_of"]
 
 _QUICK_WIDE, _EXACT_WIDE = 500.0, 8.0  # half the score range by a width, up to which prefix sums err by 1e-13 and 4e-15
 
 Index = NDArray[np.intp]
+
+
+def odds_of(curve: Curve, group: Group) -> Floats:
+    """The odds at a group's scores, in the group's own order."""
+    return curve(curve.scale.own(group.scores))
+
+
+def rates_of(curve: Treatment, group: Group) -> Point:
+    """(FPR, TPR) of a curve for a group: summed directly over its scores, or if these are many from local moments."""
+    if isinstance(curve, Reviewing):
+        return curve.rates(group)[0]
+    if group.is_large:
+        fpr, tpr = group.rates(curve.pieces if curve.orientation == "positive" else curve.pieces.mirrored())
+    else:
+        fpr, tpr = group.class_conditional @ odds_of(curve, group)
+    return Point(*(float(min(max(rate, 0.0), 1.0)) for rate in (fpr, tpr)))  # rounding must not make a rate of 1 more
+
+
+def randomized_share(group: Group, *curves: Curve) -> float:
+    """The share of a group's people for whom chance has a say, by any of some curves."""
+    held = 0.0
+    for side in group.by_label:
+        drawn = [is_random(curve(curve.scale.own(side.points))) for curve in curves]
+        held += float(side.weights[np.any(drawn, axis=0)].sum())
+    return min(held / group.total, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,8 +33,8 @@ from evenodds.model.joint import JointDistribution
 from evenodds.model.lottery import Band, least_band
 from evenodds.model.nodes import shares_at, within_slope
 from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
-from evenodds.model.policy import randomized_share, rates_of
 from evenodds.model.population import Spread, spread_of_odds
+from evenodds.model.rates import randomized_share, rates_of
 from evenodds.model.request import Request, SlopeBudget
 from evenodds.model.reviewed import SOME_SCORES, Reviewed, Reviewing
 from evenodds.model.reviewer import Review

@@ -85,6 +85,13 @@ class Review:
     past : tuple of PastReviews
         What `Review.measured` counted; nothing where the rates are assumed.
 
+    See Also
+    --------
+    fit : Takes one as `review`.
+    Review.measured : With rates from past reviews.
+    Certificate.if_reviewers : What if reviewers are not as assumed.
+    decide : Says yes, review or no to each person.
+
     Examples
     --------
     >>> import evenodds as eo
@@ -136,13 +143,20 @@ class Review:
             Whether the reviewer said yes: 0 or 1.
         label : array of shape (n,)
             What came true: 0 or 1.
-        capacity, equal
+        capacity : float
+            From 0 to 1: the largest share of everybody that can be reviewed.
+        equal : "share", "final" or "threeway"
             As for `Review`.
         group : array of shape (n,), or several columns, optional
             The groups of those who were reviewed: the rates are then told by group too, so that you see whether
             reviewers treat groups alike.
         confidence : float
             How often an interval shall contain the truth, each by itself.
+
+        Returns
+        -------
+        Review
+            Its `past` has the counts.
 
         Examples
         --------

@@ -30,12 +30,16 @@ _ROUNDING = 1e-13  # of sums of weights in another order
 class Point:
     """A point of the ROC plane.
 
-    >>> Point(0.2, 0.8).distance_to_perfect.__round__(6)
+    Examples
+    --------
+    >>> round(Point(0.2, 0.8).distance_to_perfect, 6)
     0.282843
     """
 
     fpr: float
+    """The false positive rate: the share of people with label 0 who get a yes."""
     tpr: float
+    """The true positive rate: the share of people with label 1 who get a yes."""
 
     @property
     def distance_to_perfect(self) -> float:

@@ -24,11 +24,27 @@ __all__ = ["Solutions", "solutions"]
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """For each group the whole path of curves through one point."""
+    """For each group the whole path of curves through one point.
+
+    See Also
+    --------
+    solutions : Finds them.
+    plot.solutions : Draws them for one group.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> found = eo.solutions(eo.datasets.credit_risk(), target=(0.2, 0.8), p=[0.4, 0.5, 0.6])
+    >>> [(round(curve.t0, 2), round(curve.t1, 2)) for curve in found.paths["white"]]
+    [(6.88, 60.69), (11.53, 66.92), (14.94, 75.93)]
+    """
 
     target: Point
+    """The point that they meet."""
     groups: tuple[str, ...]
+    """The groups' keys, sorted."""
     group_paths: tuple[Path, ...]
+    """The path of each of `groups`; `paths` has them by key."""
 
     @property
     def paths(self) -> Mapping[str, Path]:
@@ -48,12 +64,24 @@ def solutions(
     Parameters
     ----------
     joint : JointDistribution
+        How scores and labels fall within each group.
     target : (fpr, tpr) or "baseline"
+        The point; "baseline" is the paper's rule, as for `fit`.
     curve : str
         One of the paper's families: "fixed", "linear", "quadratic", "cubic", "quartic".
     p : array, optional
         The mean odds between the thresholds at which the path is wanted; 37 values over the family's range without
         it. A group whose target is a vertex of its ROC, or on the diagonal, has one curve only.
+
+    Returns
+    -------
+    Solutions
+        Its `paths` has each group's curves.
+
+    See Also
+    --------
+    plot.solutions : Draws them for one group.
+    fit : Takes one of them, by a criterion.
 
     Examples
     --------

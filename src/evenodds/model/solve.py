@@ -20,8 +20,8 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.lottery import RandomizedBudget, best_with_few, least_randomized
 from evenodds.model.mix import gentlest_mix
-from evenodds.model.policy import rates_of
 from evenodds.model.population import Population, Spread, spread_of
+from evenodds.model.rates import rates_of
 from evenodds.model.reach import ON_CURVE, reach_of, reaches_inside, reaches_of, refined
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget
 from evenodds.model.roc import Point

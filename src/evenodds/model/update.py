@@ -23,7 +23,8 @@ from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.lp import nearest_to_perfect
 from evenodds.model.nodes import shares_at, within_slope
-from evenodds.model.policy import Policy, check_no_review, check_policy, rates_of
+from evenodds.model.policy import Policy, check_no_review, check_policy
+from evenodds.model.rates import rates_of
 from evenodds.model.request import Request
 from evenodds.model.scale import Scale
 from evenodds.model.solve import Solved, population_of
@@ -57,7 +58,18 @@ def update(policy: Policy, joint: JointDistribution, *, max_change: float) -> Po
     joint : JointDistribution
         New people of the same groups; `old + new` where both shall count.
     max_change : float
-        The largest change of anybody's odds.
+        The largest change of anybody's odds: above 0, up to 1.
+
+    Returns
+    -------
+    Policy
+        The next one; its `certificate.change` says what has changed.
+
+    See Also
+    --------
+    audit : Whether the policy in use still does, and how far people have drifted (`reference=`).
+    fit : Anew, however much the odds change.
+    report : Explain the change in one file (`before=`).
 
     Examples
     --------

@@ -17,7 +17,8 @@ from evenodds.model.curves import Curve
 from evenodds.model.families import FAMILIES, family_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
-from evenodds.model.policy import Policy, rates_of
+from evenodds.model.policy import Policy
+from evenodds.model.rates import rates_of
 from evenodds.model.reach import reach_of
 from evenodds.model.scale import UPWARD
 from evenodds.model.solutions import Solutions
@@ -55,15 +56,54 @@ _ONCE = 1e-9  # relative: how near to a jump both of its sides are drawn
 
 @dataclass(frozen=True, eq=False)
 class Figure(Scene):
-    """What one picture shows; `.frame()` has its numbers, `.plot()` and `.svg()` draw it."""
+    """What one picture shows; `.frame()` has its numbers, `.plot()` and `.svg()` draw it.
+
+    See Also
+    --------
+    plot.roc_figure, plot.curves_figure, plot.audit_figure : Make one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> figure = roc_figure(eo.datasets.compas())
+    >>> figure.title, figure.x, figure.y
+    ('What each group can reach', 'false positive rate', 'true positive rate')
+    >>> list(figure.frame())
+    ['series', 'group', 'x', 'y', 'low', 'high', 'people', 'score']
+    """
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw it onto Axes of matplotlib, new ones if none are given, and return them."""
+        """Draw it by matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; new ones without it.
+
+        Returns
+        -------
+        Axes
+            Those that were drawn on.
+        """
         return draw(self, ax)
 
     def svg(self, *, name: str = "figure", titled: bool = True) -> str:
-        """Draw it as an SVG element; `name` tells its parts from those of others on the same page.
+        """Draw it as an SVG element.
 
+        Parameters
+        ----------
+        name : str
+            Tells its parts from those of others on the same page.
+        titled : bool
+            Whether its title stands above it.
+
+        Returns
+        -------
+        str
+            To be put into a page, or into a file of its own.
+
+        Examples
+        --------
         >>> import evenodds as eo
         >>> curves_figure(eo.fit(eo.datasets.credit_risk())).svg()[:61]
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 346"'
@@ -75,7 +115,29 @@ class Figure(Scene):
 
 
 def roc_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure:
-    """Each group's ROC; with a policy also what its slope budget leaves in reach, and where its curves come to lie."""
+    """Each group's ROC; with a policy also what its slope budget leaves in reach, and where its curves come to lie.
+
+    Parameters
+    ----------
+    joint, policy
+        As for `plot.roc`.
+
+    Returns
+    -------
+    Figure
+        Its numbers are `.frame()`; `.plot(ax)` and `.svg()` draw it.
+
+    See Also
+    --------
+    plot.roc : Draws it at once.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> figure = eo.plot.roc_figure(eo.datasets.compas())
+    >>> figure.groups
+    ('African-American, Female', 'African-American, Male', 'Caucasian, Female', 'Caucasian, Male')
+    """
     diagonal = np.array([0.0, 1.0])
     series = [Series("a lottery for everybody", diagonal, diagonal, style="dotted")]
     zoom = None
@@ -164,6 +226,27 @@ def curves_figure(
     """Each group's odds by score, and those of other policies for comparison; with people, how many have each score.
 
     Where there are reviews a dashed line is the odds of a yes or a review: who is in the band between is reviewed.
+
+    Parameters
+    ----------
+    policy, joint, against
+        As for `plot.curves`.
+
+    Returns
+    -------
+    Figure
+        Its numbers are `.frame()`; `.plot(ax)` and `.svg()` draw it.
+
+    See Also
+    --------
+    plot.curves : Draws it at once.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> figure = eo.plot.curves_figure(eo.fit(eo.datasets.compas()))
+    >>> [series.name for series in figure.series]
+    ['African-American, Female', 'African-American, Male', 'Caucasian, Female', 'Caucasian, Male']
     """
     every = [policy, *(against or {}).values()]
     drawn = [curve for one in every for curve in (*one.group_curves, *one.group_review_curves)]
@@ -196,7 +279,32 @@ def families_figure(title: str, curves: Mapping[str, Curve], score_range: tuple[
 def solutions_figure(
     solutions: Solutions, group: str, *, chosen: Curve | None = None, joint: JointDistribution | None = None
 ) -> Figure:
-    """All curves of a family that meet one point for a group, and the one that was chosen."""
+    """All curves of a family that meet one point for a group, and the one that was chosen.
+
+    Parameters
+    ----------
+    solutions, group, chosen
+        As for `plot.solutions`.
+    joint : JointDistribution, optional
+        People: scores far beyond theirs are not drawn, and `.frame()` has how many of them are near each score.
+
+    Returns
+    -------
+    Figure
+        Its numbers are `.frame()`; `.plot(ax)` and `.svg()` draw it.
+
+    See Also
+    --------
+    plot.solutions : Draws it at once.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> found = eo.solutions(eo.datasets.credit_risk(), target=(0.2, 0.8))
+    >>> figure = eo.plot.solutions_figure(found, "white")
+    >>> figure.series[0].name, len(figure.series)
+    ('p = 0.05', 37)
+    """
     path = list(solutions.paths[group])
     ends = [end for curve in path for end in (curve.t0, curve.t1) if np.isfinite(end)]
     middle = np.median(ends) if ends else 0.0
@@ -291,7 +399,34 @@ _SHOWN = 1e-4  # of the objective: a bound that is nearer looks the same
 
 
 def frontier_figure(frontier: Frontier, *, chosen: Policy | None = None, people: float | None = None) -> Figure:
-    """The best objective against the budget, where a policy lies, and how many of the people that costs."""
+    """The best objective against the budget, where a policy lies, and how many of the people that costs.
+
+    Parameters
+    ----------
+    frontier : Frontier
+        As for `plot.frontier`.
+    chosen : Policy, optional
+        A dot at this policy's largest slope and objective.
+    people : float, optional
+        How many people there are: a loss of accuracy is then also told as a number of them.
+
+    Returns
+    -------
+    Figure
+        Its numbers are `.frame()`; `.plot(ax)` and `.svg()` draw it.
+
+    See Also
+    --------
+    plot.frontier : Draws it at once.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> joint = eo.datasets.compas()
+    >>> figure = eo.plot.frontier_figure(eo.frontier(joint), chosen=eo.fit(joint), people=joint.total)
+    >>> [series.name for series in figure.series]
+    ['accuracy_score', 'without a budget', 'this policy']
+    """
     if frontier.against == "randomized":
         return _chance_figure(frontier, people)
     slopes, values, losses = (np.array(a) for a in (frontier.max_slopes, frontier.objectives, frontier.losses))
@@ -339,7 +474,29 @@ def _number_of(group: Group) -> float:
 
 
 def score_rates_figure(joint: JointDistribution, *, confidence: float = 0.95) -> Figure:
-    """The share of positives by score, with intervals and how many people it is of."""
+    """The share of positives by score, with intervals and how many people it is of.
+
+    Parameters
+    ----------
+    joint, confidence
+        As for `plot.score_rates`.
+
+    Returns
+    -------
+    Figure
+        Its numbers are `.frame()`; `.plot(ax)` and `.svg()` draw it.
+
+    See Also
+    --------
+    plot.score_rates : Draws it at once.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> frame = eo.plot.score_rates_figure(eo.datasets.compas()).frame()
+    >>> frame[frame["group"] == "Caucasian, Male"][["x", "y", "low", "high", "people"]].round(3).iloc[0].tolist()
+    [1.0, 0.206, 0.173, 0.242, 530.0]
+    """
     series = []
     for member in joint.members:
         scores, negatives, positives = _own_scale(joint, member)
@@ -365,7 +522,30 @@ def score_rates_figure(joint: JointDistribution, *, confidence: float = 0.95) ->
 
 
 def densities_figure(joint: JointDistribution, policy: Policy | None = None) -> Figure:
-    """How the scores of each group fall, and over which of them a policy decides by chance."""
+    """How the scores of each group fall, and over which of them a policy decides by chance.
+
+    Parameters
+    ----------
+    joint, policy
+        As for `plot.densities`.
+
+    Returns
+    -------
+    Figure
+        Its numbers are `.frame()`; `.plot(ax)` and `.svg()` draw it.
+
+    See Also
+    --------
+    plot.densities : Draws it at once.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> joint = eo.datasets.compas()
+    >>> figure = eo.plot.densities_figure(joint, eo.fit(joint))
+    >>> figure.series[-1].name
+    'Caucasian, Male: decided by chance'
+    """
     lo, hi = joint.score_range
     edges, middle = _density_bins(joint)
     width = np.diff(edges)
@@ -419,7 +599,30 @@ def _bins(people: Floats, count: int) -> Any:
 
 
 def audit_figure(audit: Audit, *, rates: Sequence[str] = ("fpr", "tpr")) -> Figure:
-    """Each group's rates with their intervals, a row for each; all groups of one rate together."""
+    """Each group's rates with their intervals, a row for each; all groups of one rate together.
+
+    Parameters
+    ----------
+    audit, rates
+        As for `plot.audit`.
+
+    Returns
+    -------
+    Figure
+        Its numbers are `.frame()`; `.plot(ax)` and `.svg()` draw it.
+
+    See Also
+    --------
+    plot.audit : Draws it at once.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> joint = eo.datasets.compas()
+    >>> figure = eo.plot.audit_figure(eo.audit(eo.fit(joint), joint), rates=["tpr"])
+    >>> figure.y_names
+    ('African-American, Female', 'African-American, Male', 'Caucasian, Female', 'Caucasian, Male')
+    """
     groups = tuple(g.group for g in audit.by_group)
     series: list[Series] = []
     rows: list[str] = []

@@ -72,15 +72,21 @@ class Scene:
     """What one picture shows."""
 
     title: str
+    """What stands above it."""
     x: str
+    """What the horizontal axis is."""
     y: str
+    """What the vertical axis is; empty where `y_names` says it."""
     series: tuple[Series, ...]
+    """Lines, dots, intervals and zones, in the order in which they are drawn."""
     groups: tuple[str, ...]
     """All groups in order, by which colours are given: a group has the same one in every figure."""
     y_names: tuple[str, ...] | None = None
     """Names of y = 0, 1, ... where it is no number."""
     square: bool = False
+    """Whether both axes run from 0 to 1 at the same scale."""
     log_x: bool = False
+    """Whether x is shown by its logarithm."""
     floor: float | None = None
     """Where y begins to mean something; below it there is room for zones."""
     zoom: tuple[float, float, float, float] | None = None
@@ -91,11 +97,33 @@ class Scene:
     """What the people of a point are."""
 
     def place_of(self, group: str) -> int:
-        """The group's place among all groups, by which its colour is given."""
+        """The group's place among all groups, by which its colour is given.
+
+        Parameters
+        ----------
+        group : str
+            Its key.
+
+        Returns
+        -------
+        int
+            From 0 on.
+        """
         return self.groups.index(group)
 
     def colour_of(self, group: str) -> str:
-        """The group's colour."""
+        """The group's colour.
+
+        Parameters
+        ----------
+        group : str
+            Its key.
+
+        Returns
+        -------
+        str
+            Such as "#0072B2".
+        """
         return colour_of(self.place_of(group))
 
     def frame(self) -> Any:

@@ -41,6 +41,7 @@ def report(
     Parameters
     ----------
     policy : Policy
+        What is reported on.
     joint : JointDistribution
         The people to measure the policy on: those of the fit, or, better, others. The report says which they are.
     path : str or path, optional
@@ -55,6 +56,7 @@ def report(
     confidence : float
         How often an interval shall contain the truth.
     title : str, optional
+        The heading; "Fair odds: a report on a policy" without it.
     about : mapping, optional
         What only people know, for the model card: "Owner", "Date", "Intended use", "Out of scope", "The scoring model",
         "Where the data come from", or any other field.
@@ -62,7 +64,13 @@ def report(
     Returns
     -------
     Document
-        What was written, as plain data.
+        What was written, as plain data: it has `sections`, and a notebook shows it.
+
+    See Also
+    --------
+    audit : The figures alone, with intervals and a verdict.
+    explain : One person's odds in words.
+    plot.curves, plot.roc : Single pictures.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 from evenodds.errors import OptionError
 from evenodds.evaluation.step import beyond_the_scores
 from evenodds.model.curves import Curve
-from evenodds.model.policy import kind_of
+from evenodds.model.description import kind_of
 from evenodds.model.storage import written
 from evenodds.model.weaknesses import SMALL_GROUP, weaknesses
 from evenodds.report.document import Block, Bullets, Cell, Code, Column, Kind, Table, Text, shown, table_of

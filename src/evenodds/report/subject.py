@@ -17,7 +17,8 @@ from evenodds.evaluation.deciders import curves_before
 from evenodds.evaluation.verdict import Verdict
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, check_is_joint
-from evenodds.model.policy import Policy, check_policy, rates_of
+from evenodds.model.policy import Policy, check_policy
+from evenodds.model.rates import rates_of
 from evenodds.model.reviewed import Treatment
 from evenodds.pictures.figures import Figure
 from evenodds.report.document import Picture

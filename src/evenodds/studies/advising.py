@@ -31,23 +31,42 @@ _WIDTH = 118  # of a paragraph
 
 @dataclass(frozen=True)
 class Advice:
-    """One case on its bundled table: the lines to run, and what they cost there."""
+    """One case on its bundled table: the lines to run, and what they cost there; `print` shows it.
+
+    See Also
+    --------
+    studies.advice : Makes one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> advice = eo.studies.advice("few")
+    >>> round(advice.randomized, 4), advice.worst_group, round(advice.worst_randomized, 4)
+    (0.0446, 'white', 0.0573)
+    """
 
     case: Case
+    """Who asks for what: the case, with its options and the lines to run."""
     policy: Policy
+    """What these options give on the bundled table."""
     people: float
+    """How many people that table has."""
     objective_name: str
+    """What the policy is best at."""
     before: float
     """The objective of one threshold for everybody; with places, of one that fills as many."""
     after: float
+    """The objective of the policy."""
     difference_before: float
     """The largest difference between two groups in a constrained rate, with one threshold for everybody."""
     difference: float
+    """The same with the policy."""
     randomized: float
     """The share of everybody who are decided by chance."""
     worst_group: str
     """The group of which the largest share is; the first of several, and nobody where there is none."""
     worst_randomized: float
+    """That group's share of people who are decided by chance."""
     slope: float
     """The steepest rise of any group's probability of a yes, by a score of 1."""
     warnings: tuple[str, ...]
@@ -114,9 +133,22 @@ class Advice:
 
 @dataclass(frozen=True)
 class Guide:
-    """Every case of the guide on its bundled table."""
+    """Every case of the guide on its bundled table; `print` shows a row for each, and guide[name] is one of them.
+
+    See Also
+    --------
+    studies.guide : Makes one.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> guide = eo.studies.guide()
+    >>> guide["few"]
+    Advice('few', accuracy 0.8765 -> 0.8632)
+    """
 
     cases: tuple[Advice, ...]
+    """What each case is advised."""
 
     def __getitem__(self, case: str) -> Advice:
         found = _case_of(case)
@@ -167,6 +199,16 @@ def advice(case: str) -> Advice:
         One of "default", "lender", "places", "court", "few", "none", "small", "review", "already"; or another name of
         one of them, such as "bank" or "school".
 
+    Returns
+    -------
+    Advice
+        `print` shows the lines to run, what they cost, and when not to take them.
+
+    See Also
+    --------
+    studies.guide : All cases side by side.
+    fit : Takes the options.
+
     Examples
     --------
     >>> import evenodds as eo
@@ -180,6 +222,15 @@ def advice(case: str) -> Advice:
 
 def guide() -> Guide:
     """Which options are for whom: every case, and what it costs on its bundled table.
+
+    Returns
+    -------
+    Guide
+        `print` shows a row for each case; `.frame()` has them as a data frame.
+
+    See Also
+    --------
+    studies.advice : One case, in full.
 
     Examples
     --------

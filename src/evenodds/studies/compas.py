@@ -71,16 +71,34 @@ class Result:
 
 @dataclass(frozen=True)
 class CompasStudy:
-    """What can be said of the published curves, and exact results on the true records."""
+    """What can be said of the published curves, and exact results on the true records.
+
+    See Also
+    --------
+    studies.compas : Makes one.
+    studies.story_of, studies.write_study : The same to be read.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> eo.studies.CompasStudy.title
+    "COMPAS: the paper's second study, on the true records"
+    """
 
     policy: Policy
     """Linear curves at the defaults."""
     base_rates: Mapping[str, float]
+    """Each group's share of positives."""
     published: tuple[PublishedCurve, ...]
+    """The published curves with their slopes, as printed and as they follow from the parameters."""
     results: tuple[Result, ...]
+    """Every group under every family, on the true records."""
     budgets: tuple[Budget, ...]
+    """What each slope budget costs."""
     criteria: tuple[Choice, ...]
+    """What each criterion chooses."""
     seconds: float
+    """How long the study took."""
 
     title: ClassVar[str] = "COMPAS: the paper's second study, on the true records"
     lead: ClassVar[str] = (
@@ -128,6 +146,17 @@ def _slug(group: str) -> str:
 
 def compas() -> CompasStudy:
     """Recompute the COMPAS study.
+
+    Returns
+    -------
+    CompasStudy
+        Its `tables` and `figures`, as data.
+
+    See Also
+    --------
+    studies.write_study : The study as a folder of tables, pictures and a page.
+    studies.story_of : What it says, section by section.
+    datasets.compas : The people.
 
     Examples
     --------

@@ -16,7 +16,8 @@ from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit
 from evenodds.model.joint import Group
-from evenodds.model.policy import Policy, rates_of
+from evenodds.model.policy import Policy
+from evenodds.model.rates import rates_of
 from evenodds.model.roc import Point
 from evenodds.model.solutions import solutions
 from evenodds.model.target import Baseline, baseline
@@ -73,18 +74,38 @@ class Applicant:
 
 @dataclass(frozen=True)
 class CreditRiskStudy:
-    """The published solutions evaluated on the data, and exact ones beside them."""
+    """The published solutions evaluated on the data, and exact ones beside them.
+
+    See Also
+    --------
+    studies.credit_risk : Makes one.
+    studies.story_of, studies.write_study : The same to be read.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> eo.studies.CreditRiskStudy.title
+    "CreditRisk: the paper's first study, recomputed"
+    """
 
     baseline: Baseline
+    """The group that sets the target by the paper's rule, its threshold, and the point."""
     published: tuple[Row, ...]
+    """The published curves, evaluated on the data."""
     exact: tuple[Row, ...]
+    """Curves of the same families that meet the target exactly."""
     individual_odds: dict[str, IndividualOdds]
+    """By family: whether every odds value of one group is open to each other group, under the exact curves."""
     policy: Policy
     """Linear curves at the defaults: a slope budget for every group."""
     applicants: tuple[Applicant, ...]
+    """The applicants of the paper's introduction, and the odds that each policy gives them."""
     budgets: tuple[Budget, ...]
+    """What each slope budget costs."""
     criteria: tuple[Choice, ...]
+    """What each criterion chooses."""
     seconds: float
+    """How long the study took."""
 
     title: ClassVar[str] = "CreditRisk: the paper's first study, recomputed"
     lead: ClassVar[str] = (
@@ -145,6 +166,17 @@ class CreditRiskStudy:
 def credit_risk() -> CreditRiskStudy:
     """Recompute the CreditRisk study.
 
+    Returns
+    -------
+    CreditRiskStudy
+        Its `tables` and `figures`, as data.
+
+    See Also
+    --------
+    studies.write_study : The study as a folder of tables, pictures and a page.
+    studies.story_of : What it says, section by section.
+    datasets.credit_risk : The people.
+
     Examples
     --------
     >>> study = credit_risk()
@@ -152,6 +184,8 @@ def credit_risk() -> CreditRiskStudy:
     (0.192685, 0.829732)
     >>> max(row.residual for row in study.exact) < 1e-12
     True
+    >>> {row.group: round(row.lipschitz, 4) for row in study.exact if row.curve == "linear"}
+    {'asian': 0.0548, 'black': 0.078, 'hispanic': inf, 'white': 0.0232}
     """
     start = time.perf_counter()
     joint = datasets.credit_risk()

@@ -22,9 +22,34 @@ _DOTS_PER_INCH = 150
 
 
 def write_study(study: Study, folder: str | PathLike[str]) -> list[Path]:
-    """Write every table and every figure, and report.html; the files that were written.
+    """Write every table and every figure of a study, and report.html, into a folder.
 
     All are made before the first is written. Without matplotlib the figures are SVG only, and a warning says so.
+
+    Parameters
+    ----------
+    study : CreditRiskStudy or CompasStudy
+        What is written.
+    folder : str or path
+        Where to; it is made if it is not there.
+
+    Returns
+    -------
+    list of path
+        The files that were written.
+
+    See Also
+    --------
+    studies.credit_risk, studies.compas : The studies.
+    report : A report on a policy of your own.
+
+    Examples
+    --------
+    >>> import evenodds as eo, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = eo.studies.write_study(eo.studies.compas(), folder)
+    >>> [file.name for file in files][:6]
+    ['base_rates.csv', 'published.csv', 'results.csv', 'budgets.csv', 'criteria.csv', 'report.html']
     """
     home = Path(folder)
     figures = study.figures

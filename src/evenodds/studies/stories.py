@@ -62,7 +62,30 @@ _AT_THE_TARGET = {
 
 
 def story_of(study: Study, figures: Figures | None = None) -> tuple[Section, ...]:
-    """The study's own sections; with its figures if they are given."""
+    """What a study says, section by section: its text and its tables, with its figures if they are given.
+
+    Parameters
+    ----------
+    study : CreditRiskStudy or CompasStudy
+        Whose story it is.
+    figures : mapping of str to Figure, optional
+        Such as `study.figures`.
+
+    Returns
+    -------
+    tuple of Section
+        Each with its `title` and its `blocks`.
+
+    See Also
+    --------
+    studies.write_study : The same as a page, in a folder.
+
+    Examples
+    --------
+    >>> import evenodds as eo
+    >>> [section.title for section in eo.studies.story_of(eo.studies.compas())][:2]
+    ["What the paper's table holds", 'The published curves']
+    """
     drawn = figures or {}
     return _credit_risk(study, drawn) if isinstance(study, CreditRiskStudy) else _compas(study, drawn)
 

@@ -15,6 +15,7 @@ from evenodds.fronts.cli.verbs.explain import explain
 from evenodds.fronts.cli.verbs.fit import fit
 from evenodds.fronts.cli.verbs.frontier import frontier
 from evenodds.fronts.cli.verbs.guide import guide
+from evenodds.fronts.cli.verbs.onnx import onnx
 from evenodds.fronts.cli.verbs.report import report
 from evenodds.fronts.cli.verbs.study import study
 from evenodds.fronts.cli.verbs.update import update
@@ -43,7 +44,22 @@ def commands() -> None:
     """
 
 
-_EVERY = (apply, audit, decide, draw_chain, draw_key, explain, fit, frontier, guide, report, study, update, verify)
+_EVERY = (
+    apply,
+    audit,
+    decide,
+    draw_chain,
+    draw_key,
+    explain,
+    fit,
+    frontier,
+    guide,
+    onnx,
+    report,
+    study,
+    update,
+    verify,
+)
 for _command in _EVERY:
     commands.add_command(heard(_command))
 

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from evenodds.errors import DataError, EvenoddsError
 
-__all__ = ["Seen", "labels", "numbers", "rows_from", "texts"]
+__all__ = ["Seen", "in_words_of_the_command_line", "labels", "numbers", "rows_from", "texts"]
 
+_QUOTED = re.compile(r"""(?<![\w=.(])((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w))""")
 _HINTS = {
-    "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
     "positive_label=": "--positive-label ",
     "round=": "--round ",
     ", or True for as many": ", or --places for as many",
@@ -26,6 +26,7 @@ _HINTS = {
     "selection_rate=": "--selection-rate ",
     "id None cannot": "an id cannot",
     "unicodedata.normalize('NFC', id.strip()) repairs it": "repair it in the file",
+    "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
 }
 
 
@@ -35,11 +36,21 @@ def rows_from(first: int, where: str) -> Iterator[None]:
     try:
         yield
     except EvenoddsError as error:
-        text = re.sub(r"\b(?:row|position) (\d+)", lambda match: f"row {int(match[1]) + first}", str(error))
-        for python, option in _HINTS.items():
-            text = text.replace(python, option)
-        msg = f"{where}: {text}"
+        msg = f"{where}: {in_words_of_the_command_line(str(error), first)}"
         raise type(error)(msg) from None
+
+
+def in_words_of_the_command_line(text: str, first: int = 0) -> str:
+    """A message with rows as the file has them and options as they are typed; what is quoted stays as it is."""
+
+    def told(part: str) -> str:
+        part = re.sub(r"\b(?:row|position) (\d+)", lambda match: f"row {int(match[1]) + first}", part)
+        for python, option in _HINTS.items():
+            part = part.replace(python, option)
+        return part
+
+    parts = _QUOTED.split(text)  # every other one is quoted
+    return "".join(part if i % 2 else told(part) for i, part in enumerate(parts))
 
 
 class Seen:

@@ -1,22 +1,31 @@
-"""What is written: a file takes its place when it is whole, and a link stays a link."""
+"""What a command writes: checked before any work is done, and secrets for their owner only."""
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import stat
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from errno import EISDIR, ELOOP
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from evenodds.errors import EvenoddsWarning, OptionError
+from evenodds.errors import DataError, EvenoddsWarning, OptionError
+from evenodds.files import place_of, placed
 
-__all__ = ["check_folder", "check_outputs", "check_policy_place", "key_of", "placed", "write_keys", "write_secret"]
+__all__ = [
+    "check_folder",
+    "check_outputs",
+    "check_policy_place",
+    "key_in",
+    "key_of",
+    "placed",
+    "write_keys",
+    "write_secret",
+]
 
 
 def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
@@ -26,7 +35,7 @@ def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
         if output == "":
             msg = f"{option} names no file. Hint: give it a name, or leave it out."
             raise OptionError(msg)
-        if output is None or output == "-" or _place(output) is None:
+        if output is None or output == "-" or place_of(output) is None:
             continue
         place = os.path.realpath(output)
         if place in taken:
@@ -52,52 +61,6 @@ def check_folder(folder: str | None) -> None:
     if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
         msg = f"{folder} is a file, and not a folder."
         raise OptionError(msg)
-
-
-def _place(path: str) -> Path | None:
-    """Where a file is to stand, with links followed to their end; None for a pipe or a device, which has no place."""
-    place = Path(os.path.realpath(path))
-    if str(Path(path).absolute()).startswith(("/dev/", "/proc/")):  # /dev/stdout may well lead to a file
-        return None
-    for refused, code in ((place.is_dir(), EISDIR), (place.is_symlink(), ELOOP)):
-        if refused:
-            raise OSError(code, os.strerror(code), path)
-    if not place.parent.is_dir():
-        given, folder = Path(path).parent, place.parent
-        if given.is_dir():
-            msg = f"{path} is a link into {folder}, and there is no such folder. Hint: make it first."
-        elif given.exists():
-            msg = f"{given} is a file, and not a folder."
-        else:
-            msg = f"There is no folder {given}. Hint: make it first."
-        raise OptionError(msg)
-    return place if place.is_file() or not place.exists() else None
-
-
-@contextmanager
-def placed(path: str) -> Iterator[Path]:
-    """Where to write so that the file takes its place when it is whole; an error leaves what was there before."""
-    place = _place(path)
-    # Beside it, so that it is moved in one step; by chance, since containers that share a folder may share numbers.
-    part = Path(path) if place is None else place.with_name(f".evenodds.{os.urandom(8).hex()}.part")
-    try:
-        if place is None:
-            yield part
-            return
-        part.touch()
-        if place.exists():
-            shutil.copymode(place, part)  # first, so that nobody reads what they may not
-            with place.open("ab"):
-                pass  # a file that may not be written is not replaced either
-        yield part
-        part.replace(place)
-    except OSError as error:
-        if error.errno is None or str(error.filename) not in {"None", str(part), str(place)}:
-            raise
-        raise OSError(error.errno, os.strerror(error.errno), path) from None  # the name that was given, not ours
-    finally:
-        if place is not None:
-            part.unlink(missing_ok=True)
 
 
 # -- secrets -----------------------------------------------------------------------------------------------------------
@@ -148,4 +111,13 @@ def key_of(path: str) -> str:
             f"foretell every draw. Hint: chmod 600 {path}, or evenodds draw-key -o, which writes it so."
         )
         warnings.warn(msg, EvenoddsWarning, stacklevel=2)
-    return file.read_text(encoding="ascii", errors="replace").strip()
+    return key_in(path)
+
+
+def key_in(path: str) -> str:
+    """The text of a key file."""
+    written = Path(path).read_bytes()
+    if written.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        msg = f"{path} begins with a byte order mark, as some editors write it. Hint: save it as plain ASCII text."
+        raise DataError(msg)
+    return written.decode("ascii", errors="replace").strip()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenodds.decisions.published import Published
+from evenodds.decisions.published import NOT_WORDS, Published
 from evenodds.decisions.verification import Verification
 from evenodds.decisions.verify import Verifier
 from evenodds.errors import DataError
 from evenodds.fronts.cli.columns import numbers, rows_from, texts
 from evenodds.fronts.cli.files import Source
 from evenodds.fronts.cli.options import check_roles, groups_of
+from evenodds.fronts.cli.outputs import key_in
 from evenodds.model.policy import Policy
 
 __all__ = ["verified"]
@@ -30,7 +30,7 @@ def verified(given: Mapping[str, Any]) -> Verification:
     at_once = places is not False
     policy = Policy.load(given["policy"])
     _check_roles(columns, review=policy.review is not None, places=at_once)
-    key = Path(given["key_file"]).read_text(encoding="ascii", errors="replace").strip()
+    key = key_in(given["key_file"])  # it may be public by now: nobody is warned of who can read it
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     with rows_from(0, "verify"):
         verifier = Verifier(
@@ -72,9 +72,12 @@ def _batches(source: Source, verifier: Verifier, draw: str) -> Any:
     try:
         yield from source.batches(verifier.needed, only=True)
     except DataError as error:
-        if f"has no column {draw!r}" not in str(error):
+        if f"has no column {draw!r}" in str(error):
+            msg = f"{error} Hint: --places, if places were handed out; else --draw names the column of draws."
+        elif "_review'" in str(error):
+            msg = f"{error} Hint: the policy has reviews. Is it the policy of these decisions?"
+        else:
             raise
-        msg = f"{error} Hint: --places, if places were handed out; else --draw names the column of draws."
         raise DataError(msg) from None
 
 
@@ -89,8 +92,18 @@ def _typed(table: pa.Table, columns: Published, source: Source, rows: int, *, wo
         elif name == columns.decision and _are_truth_values(table[name]):
             made[name] = pc.equal(pc.utf8_lower(texts(table, name)), "true")
         else:
-            made[name] = numbers(table, name, where=source.name, first_row=rows + 1)
+            made[name] = _numbers(table, name, columns, where=source.name, first_row=rows + 1)
     return pa.table(made)
+
+
+def _numbers(table: pa.Table, name: str, columns: Published, *, where: str, first_row: int) -> pa.ChunkedArray:
+    try:
+        return numbers(table, name, where=where, first_row=first_row)
+    except DataError as error:
+        if name != columns.decision:
+            raise
+        msg = f"{error} {NOT_WORDS}"
+        raise DataError(msg) from None
 
 
 def _are_truth_values(values: pa.ChunkedArray) -> bool:

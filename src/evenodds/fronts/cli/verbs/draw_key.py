@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from evenodds.errors import DataError
 from evenodds.fronts.cli.notes import tell_written
 
 __all__ = ["draw_key"]
@@ -27,6 +30,9 @@ def draw_key(*, output: str | None) -> None:
     check_outputs({"-o": output})
     key = new_key()
     if output in (None, "-"):
+        if sys.stdout is None:
+            msg = "Standard output is closed, and the key would be lost. Hint: -o writes it to a file."
+            raise DataError(msg)
         click.echo(key)
     else:
         write_secret(str(output), f"{key}\n")

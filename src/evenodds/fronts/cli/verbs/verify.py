@@ -47,6 +47,7 @@ def verify(*, as_json: bool, **given: Any) -> None:
       evenodds verify decided.csv --policy policy.json --key-file key.txt --score points --group race --id name
       evenodds verify placed.csv --policy policy.json --key-file key.txt --score points --group race --id name --places
     """
+    from evenodds.fronts.cli.columns import in_words_of_the_command_line
     from evenodds.fronts.cli.tables import print_json
     from evenodds.fronts.cli.verifications import verified
 
@@ -54,6 +55,6 @@ def verify(*, as_json: bool, **given: Any) -> None:
     if as_json:
         print_json(verification.as_json())
     else:
-        click.echo(str(verification).replace("digits=", "--digits "))
+        click.echo(in_words_of_the_command_line(str(verification)))
     if not verification.passed:
         sys.exit(1)
