@@ -37,7 +37,6 @@ __all__ = [
     "check_policy",
 ]
 
-
 Outcome = Literal["yes", "review", "no"]
 OUTCOMES = ("yes", "review", "no")
 _MANY = 20  # groups that are listed one by one
@@ -307,8 +306,8 @@ class Policy(Shown):
     @property
     def known(self) -> str:
         """The groups in quotes, since keys may contain commas; not more than a person reads."""
-        shown = ", ".join(repr(group) for group in self.groups[:_MANY])
-        return shown + (f", ... ({len(self.groups)} in all)" if len(self.groups) > _MANY else "")
+        more = f", ... ({len(self.groups)} in all)" if len(self.groups) > _MANY else ""
+        return ", ".join(map(repr, self.groups[:_MANY])) + more
 
     def check_orientation(self, orientation: Orientation) -> None:
         """Refuse data whose scores point the other way.
@@ -348,9 +347,8 @@ class Policy(Shown):
             A sentence that names them, and one that names those it knows.
         """
         shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004
-        return (
-            f"The policy does not know the group {shown}. Known: {self.known}.{in_another_order(groups, self.curves)}"
-        )
+        hint = in_another_order(groups, self.curves)
+        return f"The policy does not know the group {shown}. Known: {self.known}.{hint}"
 
     def _checked_codes(self, codes: ArrayLike | None) -> Codes:
         numbers = array_of(codes)
