@@ -47,10 +47,12 @@ guarantees: $(VENV)/developed ## Run the long checks over many populations
 
 bench: $(VENV)/developed ## Measure beside the peers and the machine's limits, up to 1e6 rows
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/facts.py
 
 bench-full: $(VENV)/developed ## The same up to 1e7 rows, into docs/performance.md
 	$(BIN)/python bench/run.py --full
 	$(BIN)/python bench/page.py
+	$(BIN)/python bench/facts.py
 
 # Anew each time, so that every warning is seen; docs/api/ is written by the build.
 docs: $(VENV)/documented ## Build the documentation site into build/docs; warnings are errors

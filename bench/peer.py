@@ -8,7 +8,7 @@ import venv
 from pathlib import Path
 
 ENVIRONMENTS = Path(__file__).parent / ".environments"
-PEERS = {"fairlearn": ["fairlearn"], "error_parity": ["error-parity", "ecos"]}
+PEERS = {"fairlearn": ["fairlearn"], "error_parity": ["error-parity", "ecos"], "aif360": ["aif360"]}
 
 
 def peer_of(case: str) -> str | None:

@@ -48,7 +48,6 @@ toc_object_entries_show_parents = "hide"
 default_role = "code"
 smartquotes = False
 nitpicky = True
-nitpick_ignore = [("py:obj", "to_sql")]  # which the docstring of to_python promises
 
 html_theme = "pydata_sphinx_theme"
 html_title = project

@@ -103,7 +103,8 @@ class Postgres:
     def table(self, table, name: str):
         """An Arrow table as one of the server's, seen through Ibis."""
         self.connection.create_table(name, schema=needed("ibis").Schema.from_pyarrow(table.schema))
-        with self.connection.con.cursor() as cursor, cursor.copy(f'COPY "{name}" FROM STDIN') as copied:
+        quoted = '"' + name.replace('"', '""') + '"'
+        with self.connection.con.cursor() as cursor, cursor.copy(f"COPY {quoted} FROM STDIN") as copied:
             for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
                 copied.write_row(row)
         return self.connection.table(name)

@@ -12,7 +12,7 @@ import evenodds as eo
 from evenodds.model.families import CONTINUOUS, PUBLISHED, family_of
 from evenodds.model.rates import rates_of
 
-__all__ = ["CONTINUOUS", "PUBLISHED", "curves", "mirrored", "mixes", "places", "with_mixes"]
+__all__ = ["CONTINUOUS", "PUBLISHED", "curves", "mirrored", "mixes", "of_curves", "places", "with_mixes"]
 
 
 def _p_of(family: str) -> st.SearchStrategy[float]:
@@ -95,3 +95,13 @@ def with_mixes(policy: eo.Policy, joint: eo.JointDistribution, mixes: dict[str, 
         mixes=tuple(mixes),
     )
     return replace(policy, group_curves=curves, certificate=certificate)
+
+
+def of_curves(policy: eo.Policy, curves: dict[str, eo.Curve], upper: tuple[eo.Curve, ...] = ()) -> eo.Policy:
+    """A policy of these groups and curves; its certificate is filled with what another one says of its first group."""
+    groups, orientation = tuple(curves), next(iter(curves.values())).orientation
+    names = ("asked", "reached", "slopes", "slope_bounds", "people")
+    many = {name: getattr(policy.certificate, name)[:1] * len(curves) for name in names}
+    none = {"spreads": (), "randomized": (), "before": None, "mixes": tuple(g for g in groups if curves[g].parts)}
+    certificate = replace(policy.certificate, groups=groups, **many, **none)
+    return eo.Policy(groups, tuple(curves.values()), (-1e6, 1e6), orientation, certificate, upper)

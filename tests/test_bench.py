@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
+
+import evenodds as eo
+from engines import needed
 
 BENCH = Path(__file__).parents[1] / "bench"
 
@@ -76,3 +81,47 @@ def test_a_case_that_fails_is_told(bench):
     job = bench("job")
     (record,) = job.compared([job.Job("fit", rows=1)], limit=60)
     assert (record["note"], record["wall"]) == ("failed", None)
+
+
+def test_facts_are_measured_and_written(bench, tmp_path):
+    """With what needs no environment of its own; the others run likewise by `make bench`."""
+    results = tmp_path / "facts.json"
+    only = ("--only", "one_threshold", "--only", "evenodds", "--halves", 1)
+    _run("facts.py", *only, "--results", results, "--into", tmp_path)
+    page = (tmp_path / "beside-others.md").read_text(encoding="utf-8")
+    found = json.loads(results.read_text(encoding="utf-8"))["tables"]["compas"]
+    facts = bench("facts")
+    people, groups = facts.people_of(eo.datasets.compas(), lambda key: key.split(", ")[0], 1)
+    assert found["groups"] == {"African-American": 3696, "Caucasian": 2454}
+    assert dict(zip(groups, np.bincount(people["group"]).tolist(), strict=True)) == found["groups"]
+    # One threshold is judged as fairlearn judges it, and our policy as its certificate does.
+    threshold = bench("decider").best_threshold(people["score"], people["label"])
+    difference = needed("fairlearn.metrics").equalized_odds_difference(
+        people["label"], people["score"] >= threshold, sensitive_features=people["group"]
+    )
+    assert found["methods"]["one_threshold"]["difference"] == pytest.approx(difference, abs=1e-12)
+    certificate = eo.fit(
+        eo.JointDistribution.from_arrays(people["score"], people["group"], people["label"])
+    ).certificate
+    ours = found["methods"]["evenodds"]
+    assert ours["accuracy"] == pytest.approx(certificate.objective, abs=1e-12)
+    assert ours["difference"] < 1e-12 < ours["fresh_difference"]
+    # Neighbours are a decile apart; two odds, each rounded to 2^-53, are subtracted.
+    assert 0 < ours["jump"] <= max(certificate.slopes) + 2**-52
+    shares = np.array(certificate.randomized) * np.bincount(people["group"]) / people["group"].size
+    assert ours["by_chance"] == pytest.approx(shares.sum(), abs=1e-12)
+    assert ours["unlikely"] < ours["by_chance"] / 2
+    assert ours["changed"] == 0
+    assert f"| accuracy | {found['methods']['one_threshold']['accuracy']:.4f} | {ours['accuracy']:.4f} |" in page
+    assert page.startswith("# Beside others")
+    assert "## How to read it" in page
+
+
+def test_odds_of_a_peer_that_were_misread_are_refused(bench):
+    half = np.arange(8) % 2 == 0
+    people = {"score": np.arange(8.0), "group": np.arange(8) // 4, "label": np.arange(8) // 2 % 2, "halves": half[None]}
+    same = {"odds": np.zeros(8), "fresh": np.zeros(4), "cell_odds": np.zeros(8), "changed": 0, "seconds": 1}
+    facts = bench("facts")
+    assert facts.measured(people, same | {"drawn": 0.0, "version": "1"})["accuracy"] == 0.5
+    with pytest.raises(ValueError, match="the odds were misread"):
+        facts.measured(people, same | {"drawn": 1.0, "version": "1"})

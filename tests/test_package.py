@@ -35,9 +35,16 @@ LAYERS = (
 )
 LATE = (
     "click", "hypothesis", "matplotlib", "mlflow", "narwhals", "numpy", "onnx", "pandas", "pyarrow", "pydantic", "rich",
-    "scipy", "sklearn",
+    "scipy", "sklearn", "sqlglot",
 )  # fmt: skip
-OPTIONAL = {"matplotlib": "plot", "mlflow": "mlflow", "onnx": "onnx", "pandas": "mlflow", "sklearn": "sklearn"}
+OPTIONAL = {
+    "matplotlib": "plot",
+    "mlflow": "mlflow",
+    "onnx": "onnx",
+    "pandas": "mlflow",
+    "sklearn": "sklearn",
+    "sqlglot": "sql",
+}
 
 
 def _imports(path: Path) -> set[str]:

@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 SECTIONS = ("index", "how-to", "concepts", "reference")
 ENTRY = re.compile(r"^- \[([^\]]+)\]\(([\w-]+)\.md\)", re.MULTILINE)
 ROOT_PAGES = {"../README.md": "index.md", "../CHANGELOG.md": "changelog.md"}
+NAMED = re.compile(r"\[([\w-]+\.md)\]\(\1(#[\w-]+)?\)")
 OUTWARD = re.compile(r"\]\((\.\./[^)#\s]+)")
 
 
@@ -26,11 +27,16 @@ def listed(markdown: str) -> list[tuple[str, str]]:
 
 
 def inward(markdown: str) -> str:
-    """Links to files outside docs/: to their page on the site where they have one, else to a copy of the file.
+    """Links to files: those outside docs/ to their page on the site where they have one, else to a copy of the file.
 
+    A link that is called as its file is called by the title of the page.
+
+    >>> inward("See [draw.md](draw.md).")
+    'See [](draw.md).'
     >>> inward("[map](../ARCHITECTURE.md), [news](../CHANGELOG.md#unreleased)")
     '[map](path:../ARCHITECTURE.md), [news](changelog.md#unreleased)'
     """
+    markdown = NAMED.sub(r"[](\1\2)", markdown)
     return OUTWARD.sub(lambda found: "](" + ROOT_PAGES.get(found[1], f"path:{found[1]}"), markdown)
 
 
@@ -46,7 +52,8 @@ def read(_app: Sphinx, document: str, source: list[str]) -> None:
 def trimmed(_app: Sphinx, tree: nodes.document) -> None:
     """Drop the last, empty line of a doctest, which doctest needs and nobody else."""
     for block in tree.findall(nodes.literal_block):
-        block[:] = [nodes.Text(block.astext().rstrip())]
+        block.rawsource = block.astext().rstrip()  # Sphinx colours what is as it was written
+        block[:] = [nodes.Text(block.rawsource)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

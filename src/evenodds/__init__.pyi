@@ -39,6 +39,7 @@ from .evaluation.verdict import Verdict as Verdict
 from .exports.mlflow import to_mlflow as to_mlflow
 from .exports.onnx import to_onnx as to_onnx
 from .exports.python import to_python as to_python
+from .exports.sql import to_sql as to_sql
 from .fronts.estimator import CurveOptimizer as CurveOptimizer
 from .model.certificate import Certificate as Certificate
 from .model.comparisons import Change as Change

@@ -12,6 +12,7 @@ import pytest
 import evenodds as eo
 from engines import needed
 from evenodds.decisions.keys import pads
+from ids import awkward
 
 pytestmark = [
     # What other packages say about each other is not about us.
@@ -37,23 +38,6 @@ def reviewing():
     return eo.fit(eo.datasets.credit_risk(), review=eo.Review(capacity=0.1, tpr=0.9, fpr=0.2))
 
 
-def _awkward(n=1000):
-    """Ids that are easily broken on their way: marks of SQL and of Spark, every plane of Unicode, long ones."""
-    rng = np.random.default_rng(5)
-    known = [
-        "O'Neil", '"quoted"', "back\\slash", "\\", "'", "''", "\\'", "$1", "$$", "%s", "%(id)s", "{0}", "{people}", "?",
-        ":id", "a|b", "|", "`tick`", "--", "/* x */", ";DROP TABLE people", "\\x00", "\\N", "\\u0041", "a\tb", "a\nb",
-        "a\r\nb", "a\u00a0b", "NULL", "null", "nan", "None", "true", "0", "007", "-7", "+7", "7.0", "1e5", "0x1f",
-        "é", "Å", "ǅ", "ß", "ſ", "한", "日本語", "עברית", "العربية", "\U0001f600", "👩‍👩‍👧", "🏳️‍🌈", "\U0010ffff",
-        "\ufffd", "\uffff", "a\u200db", "\u0001", "a\u007fb", "x" * 10_000, "é" * 5_000, "\U0001f600" * 2_500,
-        *("x" * length for length in range(30, 130)),
-    ]  # fmt: skip
-    pieces = ["'", '"', "\\", "|", "é", "ü", "\U0001f680", "日", "a", "Z", "0", "%", "$", "{", "}", "`", "_", "\u2028"]
-    while len(set(known)) < n:
-        known.append("x" + "".join(rng.choice(pieces, rng.integers(1, 40))) + "y")
-    return list(dict.fromkeys(known))[:n]
-
-
 def _people(ids, groups, seed=0):
     rng = np.random.default_rng(seed)
     n = len(ids)
@@ -63,7 +47,7 @@ def _people(ids, groups, seed=0):
 @pytest.mark.parametrize("round_", ["", 'it\'s a \\round\\ {x} "café" 🎲'])
 @pytest.mark.parametrize("kind", ENGINES)
 def test_a_thousand_awkward_ids_bit_for_bit(engines, policy, kind, round_):
-    ids = _awkward()
+    ids = awkward()
     assert len(set(ids)) == 1000
     people = _people(ids, policy.groups)
     decided = eo.decide(policy, engines.frame(kind, people), **WORDS, round=round_)

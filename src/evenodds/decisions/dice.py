@@ -20,7 +20,17 @@ _ROUNDING = 1e-9  # of a mean of odds: sums are taken one after another
 
 @dataclass(frozen=True)
 class Dice:
-    """How often a group got an answer, beside how often its odds say."""
+    """How often a group got an answer, beside how often its odds say.
+
+    See Also
+    --------
+    Verification : Whose `.dice` these are.
+
+    Examples
+    --------
+    >>> Dice("white", "yes", people=500, rate=0.6, mean_odds=0.476, low=0.407, high=0.545, z=5.55).is_outside
+    True
+    """
 
     group: str
     outcome: str

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.decisions.draw import PREFIX, check_round, draw
+from evenodds.decisions.formulas import DRAWS
 from evenodds.decisions.keys import pads
 from evenodds.errors import DataError
 from evenodds.frames import Frame, is_missing, narwhals
@@ -28,20 +29,14 @@ from evenodds.geometry.pieces import Floats
 __all__ = ["check_ids", "check_places", "drawn", "fresh", "ranked", "summed"]
 
 _M = 2**53
-_DUCKDB = (
-    "((('0x' || substr(sha256({outer} || unhex(sha256({inner} || encode({message})))), 1, 14))::UBIGINT >> 3)::DOUBLE "
-    "/ 9007199254740992::DOUBLE)"
-)
-_POSTGRES = (
-    "(('x' || encode(substr(sha256($2 || sha256($1 || convert_to($3, 'UTF8'))), 1, 7), 'hex'))::bit(56)::bigint >> 3)"
-    "::double precision / 9007199254740992::double precision"
-)
+_POSTGRES = DRAWS["postgres"].format(inner="$1", outer="$2", message="$3")
+_DUCKDB = DRAWS["duckdb"].format(inner="i", outer="o", message="m")
 # PostgreSQL would compute a draw anew wherever it is named, but leaves what it believes to change where it stands.
 _FUNCTION = (
     "CREATE OR REPLACE FUNCTION pg_temp.evenodds_draw(bytea, bytea, text) RETURNS double precision "
     f"LANGUAGE sql VOLATILE PARALLEL SAFE AS $$ SELECT {_POSTGRES} $$"
 )
-_MACRO = f"CREATE OR REPLACE TEMP MACRO evenodds_draw(i, o, m) AS {_DUCKDB.format(inner='i', outer='o', message='m')}"
+_MACRO = f"CREATE OR REPLACE TEMP MACRO evenodds_draw(i, o, m) AS {_DUCKDB}"
 _KINDS = {"inner": "bytea", "outer": "bytea", "start": "bigint"}  # in PostgreSQL
 
 
@@ -76,7 +71,7 @@ def drawn(frame: Frame, *, id: str, key: str, round: str) -> Any:  # noqa: A002 
 
         def query(people: str, row: str) -> str:
             who = f"{_quoted(message)} || {_text(f'{people}.{_named(id)}')}"
-            value = _DUCKDB.format(inner=f"{row}.inner", outer=f"{row}.outer", message=who)
+            value = DRAWS["duckdb"].format(inner=f"{row}.inner", outer=f"{row}.outer", message=who)
             return f"SELECT {people}.*, {value} AS draw FROM {people} CROSS JOIN {row}"  # noqa: S608 all are quoted
 
         return _queried(native, query, inner=inner, outer=outer)

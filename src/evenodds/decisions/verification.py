@@ -46,7 +46,23 @@ class WrongRow:
 class Verification(Shown):
     """Whether published decisions are right, row by row, and whether the dice were honest.
 
-    Made by `evenodds.verify`.
+    Made by `verify`.
+
+    See Also
+    --------
+    verify : Where verifications come from.
+    Dice : What is said of a group's rate.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import evenodds as eo
+    >>> policy = eo.fit(eo.datasets.credit_risk())
+    >>> people = pd.DataFrame({"who": ["a", "b"], "points": [25, 31], "race": ["white", "white"]})
+    >>> words = {"score": "points", "group": "race", "id": "who", "key": "00" * 32}
+    >>> found = eo.verify(policy, eo.decide(policy, people, **words), **words)
+    >>> found.passed, found.rows, found.wrong, found.suspicious
+    (True, 2, 0, ())
     """
 
     rows: int

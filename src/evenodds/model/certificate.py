@@ -232,7 +232,7 @@ class Certificate(Shown):
         """What the groups' final rates would differ by if reviewers said yes with other chances than assumed.
 
         The largest difference between two groups in a constrained rate: under equalised odds, the equalised odds
-        difference. Where rates were equal, groups a and b come to differ by `|d_a rho_a - d_b rho_b|` in the rate of a
+        difference. Where rates were equal, groups a and b come to differ by d_a rho_a - d_b rho_b in the rate of a
         label: d is by how much reviewers are off, rho the share of that label that is reviewed.
 
         Parameters
