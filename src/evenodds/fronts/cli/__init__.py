@@ -17,6 +17,7 @@ from evenodds.fronts.cli.verbs.frontier import frontier
 from evenodds.fronts.cli.verbs.guide import guide
 from evenodds.fronts.cli.verbs.onnx import onnx
 from evenodds.fronts.cli.verbs.report import report
+from evenodds.fronts.cli.verbs.sql import sql
 from evenodds.fronts.cli.verbs.study import study
 from evenodds.fronts.cli.verbs.update import update
 from evenodds.fronts.cli.verbs.verify import verify
@@ -56,6 +57,7 @@ _EVERY = (
     guide,
     onnx,
     report,
+    sql,
     study,
     update,
     verify,

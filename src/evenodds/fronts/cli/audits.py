@@ -117,6 +117,7 @@ def _columns(given: Mapping[str, Any], data: str, label: str | None) -> tuple[di
         label=label,
         positive_label=given["positive_label"],
         drop_incomplete=given["drop_incomplete"],
+        groups_may_lack=label is None,  # the tables of Local Law 144 count them as unknown
     )
     found: dict[str, Any] = {
         "decision_or_odds": people[decision].to_numpy(),

@@ -29,10 +29,12 @@ def people_of(
     label: str | None,
     positive_label: str | None,
     drop_incomplete: bool,
+    groups_may_lack: bool = False,
 ) -> pa.Table:
     """The columns that are needed, of people who have all of them.
 
-    `number` names the columns of numbers by what they are. Whatever is wrong with any column is told at once.
+    `number` names the columns of numbers by what they are. Whatever is wrong with any column is told at once. Where
+    groups may be missing, nobody is incomplete for that.
     """
     reads: dict[str, Callable[[], pa.ChunkedArray]] = {
         **{name: partial(numbers, table, name, where=where) for name in number.values()},
@@ -42,7 +44,8 @@ def people_of(
     if label is not None:
         reads[label], roles[label] = partial(_labels, table, label, positive_label, where), "label"
     found, troubles = _read(reads)
-    lacking = {name: _missing(values, roles[name]) for name, values in found.items()}
+    asked = [name for name in found if not (groups_may_lack and roles[name] == "group")]
+    lacking = {name: _missing(found[name], roles[name]) for name in asked}
     incomplete = np.logical_or.reduce([np.zeros(table.num_rows, dtype=bool), *lacking.values()])
     if not incomplete.any() and not troubles:
         return pa.table(found)

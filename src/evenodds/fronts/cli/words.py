@@ -20,8 +20,13 @@ class Word(click.ParamType[str]):
 
     name = "word"
 
-    def __init__(self, words: Sequence[str] | Callable[[], Iterable[str]], elsewhere: Mapping[str, str]) -> None:
-        self._given, self._elsewhere = words, elsewhere
+    def __init__(
+        self,
+        words: Sequence[str] | Callable[[], Iterable[str]],
+        elsewhere: Mapping[str, str] | None = None,
+        same: Mapping[str, str] | None = None,
+    ) -> None:
+        self._given, self._elsewhere, self._same = words, elsewhere or {}, same or {}
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -32,7 +37,7 @@ class Word(click.ParamType[str]):
         """The word, or an error that offers the nearest."""
         if value is None:
             return None
-        name = param.opts[-1] if param else "value"
+        value, name = self._same.get(value, value), param.opts[-1] if param else "value"
         try:
             return one_of(name, value, self.words, self._elsewhere)
         except OptionError as error:
@@ -57,9 +62,10 @@ class WordOption(click.Option):
         *,
         words: Sequence[str] | Callable[[], Iterable[str]],
         elsewhere: Mapping[str, str] | None = None,
+        same: Mapping[str, str] | None = None,
         **more: Any,
     ) -> None:
-        super().__init__(names, type=Word(words, elsewhere or {}), **more)
+        super().__init__(names, type=Word(words, elsewhere, same), **more)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """As click's, with the words."""

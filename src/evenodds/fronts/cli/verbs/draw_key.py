@@ -7,7 +7,7 @@ import sys
 import click
 
 from evenodds.errors import DataError
-from evenodds.fronts.cli.notes import tell_written
+from evenodds.fronts.cli.notes import is_quiet
 
 __all__ = ["draw_key"]
 
@@ -36,5 +36,6 @@ def draw_key(*, output: str | None) -> None:
         click.echo(key)
     else:
         write_secret(str(output), f"{key}\n")
-        tell_written(output)
+        if not is_quiet():  # here, since standard error has the commitment alone, for a file of its own
+            click.echo(f"Written to {output}.")
     click.echo(f"Commitment: {commitment(key)}", err=True)

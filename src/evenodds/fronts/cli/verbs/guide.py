@@ -18,9 +18,7 @@ __all__ = ["guide"]
 
 
 @click.command()
-@click.argument(
-    "case", required=False, metavar="[CASE]", type=Word(options.words_in("evenodds.studies.cases.CASES"), {})
-)
+@click.argument("case", required=False, metavar="[CASE]", type=Word(options.words_in("evenodds.studies.cases.CASES")))
 @options.as_json
 def guide(*, case: str | None, as_json: bool) -> None:
     """Which options are for me: who asks for what, the lines to run, and what they cost.

@@ -21,7 +21,8 @@ __all__ = ["sql"]
     required=True,
     cls=WordOption,
     words=options.words_in("evenodds.exports.dialects.DIALECTS"),
-    elsewhere={"postgresql": "postgres", "pyspark": "spark", "databricks": "spark"},
+    same={"postgresql": "postgres"},
+    elsewhere={"pyspark": "spark", "databricks": "spark"},
     help="Whose SQL.",
 )
 @click.option("--table", required=True, metavar="TABLE", help="Where the people are, such as people or schema.people.")
