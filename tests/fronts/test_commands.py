@@ -33,7 +33,7 @@ def test_it_is_the_wheel_that_runs(run, installed, tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
 @pytest.mark.usefixtures("past")
 def test_fit_reads_every_format_and_writes_the_policy(run, policy, ending, tmp_path):
-    text = run("fit", f"past.{ending}", *PEOPLE, "-o", "made.json")
+    run("fit", f"past.{ending}", *PEOPLE, "-o", "made.json")
     assert eo.Policy.load(tmp_path / "made.json") == policy
     assert json.loads(run("fit", f"past.{ending}", *PEOPLE, "--json"))["fingerprint"] == policy.document["fingerprint"]
 

@@ -1,4 +1,4 @@
-"""How commands behave: what they say beside the answer, what they ask before they write over it, and how they refuse."""
+"""How commands behave: what they say beside the answer, what they ask before they write, and how they refuse."""
 
 from __future__ import annotations
 
@@ -144,13 +144,13 @@ nan,b,0,inf
 def test_all_that_is_wrong_is_told_at_once(call, tmp_path):
     (tmp_path / "holes.csv").write_text(HOLES)
     code, _, told = call("fit", "holes.csv", *PEOPLE, "--weight", "weight")
-    assert (code, told) == (
-        2,
+    expected = (
         "evenodds: holes.csv: 4 of 6 rows are incomplete: 2 without a finite score in 'points' (the first is row 2), 1 "
         "without a finite weight in 'weight' (the first is row 5), 1 without a group in 'race' (the first is row 3), 1 "
         "without a label in 'repaid' (the first is row 4). Hint: repair these rows, or --drop-incomplete leaves them "
-        "out.\n",
+        "out.\n"
     )
+    assert (code, told) == (2, expected)
     (tmp_path / "bad.csv").write_text(HOLES.replace("6,b,1", "six,b,7"))
     _, _, told = call("fit", "bad.csv", *PEOPLE)
     assert "bad.csv, row 6: 'six' in column 'points' is not a number." in told
