@@ -19,7 +19,7 @@ A message says what is wrong, the value that was got, what is allowed, and ends 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 __all__ = [
     "DataError",
@@ -72,8 +72,10 @@ class EvenoddsWarning(UserWarning):
     """An answer was given, but the data behind it deserve a second look."""
 
 
-def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
+def one_of(name: str, value: object, allowed: Iterable[str], elsewhere: Mapping[str, str] | None = None) -> str:
     """Return `value` if it is one of the `allowed` words, else raise an error that offers the nearest one.
+
+    `elsewhere` has words of other packages, and what is nearest to them here.
 
     >>> one_of("curve", "linaer", ["fixed", "linear"])
     Traceback (most recent call last):
@@ -83,7 +85,9 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
     words = list(allowed)
     if isinstance(value, str) and value in words:
         return value
-    msg = f"{name}={value!r} is not known. Allowed: {', '.join(words)}.{did_you_mean(value, words)}"
+    other = (elsewhere or {}).get(str(value).lower())
+    hint = f" Hint: the nearest here is {other!r}." if other else did_you_mean(value, words)
+    msg = f"{name}={value!r} is not known. Allowed: {', '.join(words)}.{hint}"
     raise OptionError(msg)
 
 

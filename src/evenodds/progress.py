@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, TypeVar
 
-__all__ = ["tracked"]
+__all__ = ["tracked", "without_bars"]
 
 _PATIENCE = 1.0  # seconds that need no bar
 _shown = False  # one terminal has one bar: work within work shows none of its own
+_wanted = True
 
 T = TypeVar("T")
 
@@ -32,7 +33,7 @@ def tracked(items: Iterable[T], doing: str, *, total: int | None = None) -> Iter
         for done, item in enumerate(items):
             if bar is not None:
                 bar.update(task, completed=done)
-            elif not _shown and time.monotonic() - began > _PATIENCE and sys.stderr.isatty():
+            elif _wanted and not _shown and time.monotonic() - began > _PATIENCE and sys.stderr.isatty():
                 bar = _bar()
                 _shown = True
                 task = bar.add_task(doing, total=count, completed=done)
@@ -41,6 +42,18 @@ def tracked(items: Iterable[T], doing: str, *, total: int | None = None) -> Iter
         if bar is not None:
             bar.stop()
             _shown = False
+
+
+def without_bars() -> Callable[[], None]:
+    """Show no bars from now on; what is returned ends that."""
+    global _wanted  # noqa: PLW0603 whether somebody wants bars is asked of the process
+    _wanted = False
+
+    def end() -> None:
+        global _wanted  # noqa: PLW0603 as above
+        _wanted = True
+
+    return end
 
 
 def _bar() -> Any:

@@ -33,8 +33,7 @@ def test_it_is_the_wheel_that_runs(run, installed, tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
 @pytest.mark.usefixtures("past")
 def test_fit_reads_every_format_and_writes_the_policy(run, policy, ending, tmp_path):
-    text = run("fit", f"past.{ending}", *PEOPLE, "-o", "made.json")
-    assert "Written to made.json" in text
+    run("fit", f"past.{ending}", *PEOPLE, "-o", "made.json")
     assert eo.Policy.load(tmp_path / "made.json") == policy
     assert json.loads(run("fit", f"past.{ending}", *PEOPLE, "--json"))["fingerprint"] == policy.document["fingerprint"]
 
@@ -107,7 +106,7 @@ def test_update(run, policy, fresh, tmp_path):
     joint = eo.JointDistribution.from_frame(fresh, score="points", group="race", label="repaid")
     known = eo.update(policy, joint, max_change=0.3)
     assert eo.Policy.load(tmp_path / "next.json") == known
-    assert told == f"{known}\nWritten to next.json.\n"
+    assert told == f"{known}\n"
     change = known.certificate.change
     assert str(change) in told
     plain = json.loads(run("update", "policy.json", "fresh.csv", *PEOPLE, "--max-change", 0.3, "--json"))
@@ -172,8 +171,7 @@ def test_audits_of_decisions_and_thresholds(run, past, tmp_path):
     assert table.startswith("by,category,people,share,selected,selection_rate,impact_ratio,small\nsex,f,")
     assert f"sex,unknown,{float((sexes == '').sum())}" in table
     page = ("--format", "ll144", "-o", "impact.html")
-    told = run("audit", "decided.csv", "--decision", "approved", "--group", "race", *page)
-    assert told == "Written to impact.html.\n"
+    assert not run("audit", "decided.csv", "--decision", "approved", "--group", "race", *page)
     assert "Impact ratio" in (tmp_path / "impact.html").read_text()
     for bad, text in (
         (["decided.csv", *words, "--threshold", 5], "--decision and --threshold both say what decides"),
@@ -205,7 +203,7 @@ def test_report_in_every_format(run, past, tmp_path):
     told = run(
         "report", "policy.json", "past.csv", *PEOPLE, "-o", "r.html", "--about", "Owner=The bank", "--title", "Ours"
     )
-    assert told == "Written to r.html.\n"
+    assert told == ""
     page = (tmp_path / "r.html").read_text()
     assert "<h1>Ours</h1>" in page
     assert "The bank" in page
@@ -232,8 +230,7 @@ def test_report_in_every_format(run, past, tmp_path):
 
 @pytest.mark.usefixtures("past")
 def test_a_fit_with_its_report(run, tmp_path):
-    told = run("fit", "past.csv", *PEOPLE, "-o", "p.json", "--report", "r.html")
-    assert told.endswith("Written to p.json.\nWritten to r.html.\n")
+    run("fit", "past.csv", *PEOPLE, "-o", "p.json", "--report", "r.html")
     assert eo.Policy.load(tmp_path / "p.json").document["fingerprint"] in (tmp_path / "r.html").read_text()
 
 
@@ -326,7 +323,7 @@ def test_a_file_may_be_written_onto_itself(run, tmp_path):
             file.write("".join(f"p{i},50,white,{'x' * 60}\n" for i in range(start, start + 10_000)))
     run("apply", "policy.json", "huge.csv", *COLUMNS, "-o", "huge.csv")
     with (tmp_path / "huge.csv").open() as file:
-        assert next(file).endswith(',"odds"\n')
+        assert next(file).endswith(",odds\n")
         assert sum(1 for _ in file) == rows
     assert {file.name for file in tmp_path.iterdir()} == {
         "huge.csv", "policy.json", "past.csv", "past.parquet", "past.arrow",
@@ -350,7 +347,7 @@ def test_the_output_has_the_format_of_its_own_name(run, tmp_path):
     run("apply", "policy.json", "past.weird", "--format", "csv", *COLUMNS, "-o", "out.parquet")
     assert pa.parquet.read_table(tmp_path / "out.parquet").num_rows == 1200
     run("apply", "policy.json", "past.parquet", "--format", "parquet", *COLUMNS, "-o", "out.csv")
-    assert (tmp_path / "out.csv").read_text().startswith('"name","points","race","repaid","odds"\n')
+    assert (tmp_path / "out.csv").read_text().startswith("name,points,race,repaid,odds\n")
     run("apply", "policy.json", "past.parquet", *COLUMNS, "-o", "/dev/null")
 
 
@@ -511,7 +508,7 @@ def test_draw_key_writes_a_file_for_its_owner_and_tells_the_commitment(environme
 
     printed, written = call("draw-key"), call("draw-key", "-o", "key.txt")
     key = (tmp_path / "key.txt").read_text()
-    assert written.stdout == ""
+    assert written.stdout == "Written to key.txt.\n"
     assert key != printed.stdout
     for text, told in ((printed.stdout, printed.stderr), (key, written.stderr)):
         assert re.fullmatch("[0-9a-f]{64}\n", text)
@@ -600,7 +597,7 @@ def _peak_of(words, installed, folder):
         "import sys, re, resource\n"
         f"resource.setrlimit(resource.RLIMIT_DATA, ({LIMIT}, {LIMIT}))\n"
         "from evenodds.fronts.cli import commands\n"
-        "commands(sys.argv[1:], standalone_mode=False)\n"
+        "commands([*sys.argv[1:], '--quiet'], standalone_mode=False)\n"
         "sys.stderr.write(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
     )
     done = subprocess.run(
@@ -657,7 +654,7 @@ def test_a_study_without_matplotlib_lacks_the_png_only(environment, run, tmp_pat
         (["bad.csv"], "points,race,repaid\n1,w,0\nabc,w,1\n", "row 2: 'abc' in column 'points' is not a number."),
         (["bad.csv"], "points,race,repaid\n1,w,0\n2,w\n", "cannot be read as csv"),
         (["bad.csv"], "points,points,race,repaid\n1,1,w,0\n", "more than one column 'points'"),
-        (["bad.csv"], "points,race,repaid\n1,w,0\n,w,1\n", "missing"),
+        (["bad.csv"], "points,race,repaid\n1,w,0\n,w,1\n", "1 without a finite score in 'points' (the first is row 2)"),
         (["bad.csv"], "points,race,repaid\n1,w,0\n2,w,5\n", "label column 'repaid'"),
         (["bad.parquet"], "no parquet at all", "bad.parquet cannot be read as parquet"),
         (["bad.arrow"], "no arrow at all", "bad.arrow cannot be read as arrow"),

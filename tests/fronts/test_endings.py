@@ -95,7 +95,7 @@ def test_the_first_line_is_enough(environment, tmp_path):
         f"{sys.executable} -m evenodds apply policy.json new.csv {' '.join(COLUMNS)} | head -1; echo ${{PIPESTATUS[0]}}"
     )
     done = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, text=True, check=True)  # noqa: S607
-    assert done.stdout == f'"name","points","race","odds"\n{CLOSED}\n'
+    assert done.stdout == f"name,points,race,odds\n{CLOSED}\n"
     assert done.stderr == ""
 
 

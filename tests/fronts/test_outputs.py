@@ -49,7 +49,7 @@ def test_a_link_stays_a_link(run, writer, tmp_path):
     new = tmp_path / "links" / f"new-{name}"
     new.symlink_to(kept / f"new-{name}")  # which is not there yet
     for link in (second, new):
-        run(*words, f"links/{link.name}")
+        run(*words, f"links/{link.name}", *(["--force"] if words[0] == "fit" else []))
     for link in (first, second, new):
         assert link.is_symlink()
         assert link.read_bytes() == known

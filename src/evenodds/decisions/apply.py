@@ -17,7 +17,7 @@ from evenodds.geometry.underflow import without_underflow
 from evenodds.model.cells import check_group_kinds, check_numeric, names_of, plain
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import CERTAIN
-from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of, parts_of
+from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, in_another_order, key_of, parts_of
 from evenodds.model.policy import Outcome, Policy, check_policy
 
 __all__ = ["apply", "group_number", "is_taken"]
@@ -137,15 +137,15 @@ def _refuse_invalid(
         )
         if count
     ]
-    shown = "; ".join(
-        f"row {row}: score {scores[row]:g}, group {key_of(tuple(column[row] for column in columns))!r}"
-        for row in rows[:_ROWS].tolist()
-    )
+    keys = {row: key_of(tuple(column[row] for column in columns)) for row in rows[:_ROWS].tolist()}
+    shown = "; ".join(f"row {row}: score {scores[row]:g}, group {key!r}" for row, key in keys.items())
     more = "; ..." if rows.size > _ROWS else ""
     msg = (
         f"{rows.size:,} of {odds.size:,} rows cannot be given odds: {', '.join(reasons)} ({shown}{more}). "
-        f"The policy knows: {policy.known}. Hint: repair these rows, or on_invalid='null' leaves their odds missing."
+        f"The policy knows: {policy.known}."
     )
+    hint = in_another_order([key for row, key in keys.items() if codes[row] == UNKNOWN], policy.curves)
+    msg += hint or " Hint: repair these rows, or on_invalid='null' leaves their odds missing."
     raise (UnknownGroupError if unknown else DataError)(msg)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,6 +29,7 @@ from evenodds.model.weaknesses import weaknesses
 
 __all__ = ["finished", "fit", "fit_scored", "fitted_curves"]
 
+_LOG = logging.getLogger(__name__)
 _SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.0)  # of the tolerance, looked at first
 _HALVINGS = 8  # of the step between two of them
 _NAMED = 4  # groups and labels that are too small
@@ -166,9 +169,14 @@ def fit_scored(joint: JointDistribution, options: Mapping[str, Any], scored: Sco
 
 
 def _fitted(joint: JointDistribution, request: Request, scored: Scored | None = None) -> Policy:
+    _LOG.info("Fitting %d groups.", len(joint.groups))
+    began = time.perf_counter()
     if request.review is not None:
-        return _with_review(joint, request, request.review, scored)
-    return finished(joint, _solve(joint, request), request, scored=scored)
+        policy = _with_review(joint, request, request.review, scored)
+    else:
+        policy = finished(joint, _solve(joint, request), request, scored=scored)
+    _LOG.info("Fitted in %.3f s: %r", time.perf_counter() - began, policy)
+    return policy
 
 
 def _with_review(joint: JointDistribution, request: Request, review: Review, scored: Scored | None) -> Policy:
@@ -210,7 +218,9 @@ def fitted_curves(joint: JointDistribution, options: Mapping[str, Any]) -> tuple
 
 def _solve(joint: JointDistribution, request: Request) -> Solved:
     """From a request to curves; they are looked for within a stricter tolerance where it shall hold for new people."""
-    return solved_within(joint, request) if request.assurance is None else _assured(joint, request, request.assurance)
+    solved = solved_within(joint, request) if request.assurance is None else _assured(joint, request, request.assurance)
+    _LOG.info("Points and curves are found, with slopes of at most %.6g.", solved.slope)
+    return solved
 
 
 def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -> Solved:

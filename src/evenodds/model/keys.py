@@ -6,8 +6,8 @@ key (1 and "1", or ("a, b", "c") and ("a", "b, c")) are an error, since nobody c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Container, Iterable, Sequence
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ __all__ = [
     "GroupLike",
     "encode",
     "get_indexer",
+    "in_another_order",
     "key_of",
     "owners",
     "parts_by_key",
@@ -40,6 +41,7 @@ JOINER = ", "
 """Between the values of several columns."""
 _FEW = 1 << 20  # values that are counted one by one; more are sorted
 _BLOCK = 1 << 16  # codes at a time
+_COLUMNS = 6  # whose orders are tried
 _MOST = 1000  # groups: more are a continuous column by mistake
 
 
@@ -63,6 +65,21 @@ def parts_of(key: str, columns: int) -> list[tuple[str, ...]]:
     words = key.split(JOINER)
     cuts = combinations(range(1, len(words)), columns - 1)
     return [tuple(JOINER.join(words[i:j]) for i, j in zip((0, *cut), (*cut, len(words)), strict=True)) for cut in cuts]
+
+
+def in_another_order(keys: Iterable[str], known: Container[str]) -> str:
+    """A hint, where one of these keys would be known if the columns of the group came in another order.
+
+    >>> in_another_order(["Male, Caucasian"], {"Caucasian, Male"})
+    " Hint: 'Caucasian, Male' is known: give the group's columns in the order of the fit."
+    """
+    for key in keys:
+        words = key.split(JOINER)
+        if 1 < len(words) <= _COLUMNS:
+            for order in permutations(words):
+                if (other := JOINER.join(order)) in known:
+                    return f" Hint: {other!r} is known: give the group's columns in the order of the fit."
+    return ""
 
 
 def parts_by_key(group: GroupLike) -> dict[str, tuple[str, ...]]:

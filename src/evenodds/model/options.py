@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,42 @@ from evenodds.values import confidence_of, flag_of, number_of
 __all__ = ["DEFAULT_MAX_LOSS", "OPTIONS", "Confidence", "Flag", "Number", "Option", "Words"]
 
 DEFAULT_MAX_LOSS = 0.005
+
+_CONSTRAINTS_ELSEWHERE = {
+    "equalised_odds": "equalized_odds",
+    "equal_odds": "equalized_odds",
+    "eo": "equalized_odds",
+    "equal_opportunity": "true_positive_rate_parity",  # Hardt, Price and Srebro (2016)
+    "equality_of_opportunity": "true_positive_rate_parity",
+    "recall_parity": "true_positive_rate_parity",
+    "tpr_parity": "true_positive_rate_parity",
+    "fpr_parity": "false_positive_rate_parity",
+    "predictive_equality": "false_positive_rate_parity",
+    "tnr_parity": "true_negative_rate_parity",
+    "fnr_parity": "false_negative_rate_parity",
+    "dp": "demographic_parity",
+    "statistical_parity": "demographic_parity",
+    "selection_rate": "selection_rate_parity",
+    "disparate_impact": "demographic_parity",
+}
+_OBJECTIVES_ELSEWHERE = {
+    "accuracy": "accuracy_score",
+    "acc": "accuracy_score",
+    "error": "accuracy_score",
+    "zero_one_loss": "accuracy_score",
+    "balanced_accuracy": "balanced_accuracy_score",
+    "youden": "balanced_accuracy_score",
+    "f1": "balanced_accuracy_score",  # not linear in the rates, as an objective must be
+    "f1_score": "balanced_accuracy_score",
+    "mcc": "balanced_accuracy_score",
+    "roc_auc": "balanced_accuracy_score",
+    "recall": "true_positive_rate",
+    "recall_score": "true_positive_rate",
+    "sensitivity": "true_positive_rate",
+    "tpr": "true_positive_rate",
+    "specificity": "true_negative_rate",
+    "tnr": "true_negative_rate",
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +77,8 @@ class Words(Option):
 
     where: str = ""
     """The module and the name of the tuple that has them."""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """What other packages and papers say, and what is nearest to it here."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -49,7 +87,7 @@ class Words(Option):
         return tuple(getattr(import_module(module), name))
 
     def checked(self, value: Any) -> str:
-        return one_of(self.name, value, self.words)
+        return one_of(self.name, value, self.words, self.elsewhere)
 
 
 @dataclass(frozen=True)
@@ -95,15 +133,16 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             Words(
                 "constraints",
                 "equalized_odds",
-                "What the groups share: equalized_odds, demographic_parity, or "
-                "true_/false_positive/negative_rate_parity.",
+                "What the groups share.",
                 where="evenodds.model.goals.CONSTRAINTS",
+                elsewhere=_CONSTRAINTS_ELSEWHERE,
             ),
             Words(
                 "objective",
                 "accuracy_score",
-                "What it is best at: accuracy_score, balanced_accuracy_score, closest_to_perfect, or a rate alone.",
+                "What it is best at.",
                 where="evenodds.model.goals.OBJECTIVES",
+                elsewhere=_OBJECTIVES_ELSEWHERE,
             ),
             Number(
                 "tolerance",
@@ -115,13 +154,13 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             Words(
                 "curve",
                 "linear",
-                "The family: linear, quadratic, cubic, quartic, fixed, optimal, or threshold (nobody by chance).",
+                "The family of the curves; threshold decides nobody by chance.",
                 where="evenodds.model.families.CHOICES",
             ),
             Words(
                 "criterion",
                 "gentlest",
-                "Which curve: gentlest, even_slopes, smoothest, robust, fewest_ or even_randomized.",
+                "Which curve through a point.",
                 where="evenodds.model.criteria.CRITERIA",
             ),
             Number(
@@ -166,7 +205,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             Words(
                 "guarantee",
                 "asymptotic",
-                "What the confidence rests on: asymptotic (right for many people), or finite (proven for any number).",
+                "What the confidence rests on: right for many people, or proven for any number.",
                 where="evenodds.model.population.GUARANTEES",
             ),
             Option("review", None, "Reviews in place of a coin: how many, and how often reviewers say yes."),

@@ -21,7 +21,7 @@ from evenodds.model.certificate import Certificate
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve
 from evenodds.model.description import describe, kind_of
-from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of
+from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, in_another_order, key_of
 from evenodds.model.reviewed import Reviewing, Treatment, reviewed_share
 from evenodds.model.reviewer import Review
 from evenodds.model.scale import Orientation
@@ -36,7 +36,6 @@ __all__ = [
     "check_no_review",
     "check_policy",
 ]
-
 
 Outcome = Literal["yes", "review", "no"]
 OUTCOMES = ("yes", "review", "no")
@@ -307,8 +306,8 @@ class Policy(Shown):
     @property
     def known(self) -> str:
         """The groups in quotes, since keys may contain commas; not more than a person reads."""
-        shown = ", ".join(repr(group) for group in self.groups[:_MANY])
-        return shown + (f", ... ({len(self.groups)} in all)" if len(self.groups) > _MANY else "")
+        more = f", ... ({len(self.groups)} in all)" if len(self.groups) > _MANY else ""
+        return ", ".join(map(repr, self.groups[:_MANY])) + more
 
     def check_orientation(self, orientation: Orientation) -> None:
         """Refuse data whose scores point the other way.
@@ -348,7 +347,8 @@ class Policy(Shown):
             A sentence that names them, and one that names those it knows.
         """
         shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004
-        return f"The policy does not know the group {shown}. Known: {self.known}."
+        hint = in_another_order(groups, self.curves)
+        return f"The policy does not know the group {shown}. Known: {self.known}.{hint}"
 
     def _checked_codes(self, codes: ArrayLike | None) -> Codes:
         numbers = array_of(codes)

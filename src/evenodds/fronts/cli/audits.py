@@ -13,10 +13,12 @@ from evenodds.errors import OptionError
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.auditing import audit
 from evenodds.evaluation.impact import impact_ratios
-from evenodds.fronts.cli.columns import labels, numbers, rows_from, texts
+from evenodds.fronts.cli.columns import rows_from
 from evenodds.fronts.cli.files import Source
+from evenodds.fronts.cli.notes import tell_written
 from evenodds.fronts.cli.options import check_roles, groups_of, joint_of
 from evenodds.fronts.cli.outputs import check_outputs, placed
+from evenodds.fronts.cli.people import people_of
 from evenodds.model.columns import labels_of
 from evenodds.model.policy import Policy
 
@@ -97,7 +99,7 @@ def impact_written(given: dict[str, Any], data: str) -> None:
         return
     with placed(output) as part:
         part.write_text(text, encoding="utf-8")
-    click.echo(f"Written to {output}.")
+    tell_written(output)
 
 
 def _columns(given: Mapping[str, Any], data: str, label: str | None) -> tuple[dict[str, Any], str]:
@@ -107,14 +109,22 @@ def _columns(given: Mapping[str, Any], data: str, label: str | None) -> tuple[di
     roles = {"--decision": [decision], "--group": groups, "--weight": [weight] if weight else []}
     check_roles(roles | {"--label": [label] if label else []})
     table = source.table([decision, *groups, *([label] if label else []), *([weight] if weight else [])])
+    people = people_of(
+        table,
+        source.name,
+        number={"decision": decision, **({"weight": weight} if weight else {})},
+        groups=groups,
+        label=label,
+        positive_label=given["positive_label"],
+        drop_incomplete=given["drop_incomplete"],
+        groups_may_lack=label is None,  # the tables of Local Law 144 count them as unknown
+    )
     found: dict[str, Any] = {
-        "decision_or_odds": numbers(table, decision, where=source.name).to_numpy(),
-        "group": [np.array(texts(table, name).to_pylist(), dtype=object) for name in groups],
-        "weight": numbers(table, weight, where=source.name).to_numpy() if weight else None,
+        "decision_or_odds": people[decision].to_numpy(),
+        "group": [np.array(people[name].to_pylist(), dtype=object) for name in groups],
+        "weight": people[weight].to_numpy() if weight else None,
     }
     if label:
-        yes = labels(table, label, given["positive_label"], where=source.name)
-        found["label"] = labels_of(
-            f"label column {label!r}", yes.to_numpy(zero_copy_only=False), given["positive_label"]
-        )
+        yes = people[label].to_numpy()
+        found["label"] = labels_of(f"label column {label!r}", yes, given["positive_label"])
     return found, source.name

@@ -21,7 +21,10 @@ _CLOSED = 128 + 13  # and of one whose output nobody reads any more
 
 
 class Commands(click.Group):
-    """A group that ends in the exit codes above: click would make 1 of a closed pipe and of Ctrl-C."""
+    """A group that ends in the exit codes above: click would make 1 of a closed pipe and of Ctrl-C.
+
+    What is wrong with the words of a call is one line, too, and no usage before it.
+    """
 
     def make_context(self, *words: Any, **extra: Any) -> click.Context:
         """As click's, which also prints the help."""
@@ -42,6 +45,26 @@ def _as_a_shell_says() -> Iterator[None]:
         raise SystemExit(_CLOSED) from None
     except KeyboardInterrupt:
         raise SystemExit(_INTERRUPTED) from None
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        raise _Refused(error) from None
+
+
+class _Refused(click.ClickException):
+    """Words of a call that cannot be understood."""
+
+    exit_code = _BAD_INPUT
+
+    def __init__(self, error: click.UsageError) -> None:
+        command = error.ctx.command_path if error.ctx else "evenodds"
+        words = " ".join(error.format_message().split())
+        hint = "" if "Did you mean" in words else f" Hint: {command} --help."
+        super().__init__(f"evenodds: {words}{hint}")
+
+    def show(self, file: Any = None) -> None:  # noqa: ARG002 click gives it
+        """One line."""
+        click.echo(self.message, err=True)
 
 
 def run(commands: Callable[[], None]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,15 +17,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.csv
 
 from evenodds.errors import DataError, OptionError, did_you_mean
 from evenodds.fronts.cli.blocks import tables_of
+from evenodds.fronts.cli.lines import CsvWriter
 from evenodds.fronts.cli.outputs import placed
 from evenodds.progress import tracked
 
 __all__ = ["Source", "sink"]
 
+_LOG = logging.getLogger(__name__)
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -127,22 +129,24 @@ class Source:
 
     def table(self, needed: Sequence[str]) -> pa.Table:
         """The columns that are needed, whole."""
-        tables = list(self.batches(needed, only=True))
-        return pa.concat_tables(tables)
+        table = pa.concat_tables(self.batches(needed, only=True))
+        _LOG.info("Read %s rows of %s from %s.", f"{table.num_rows:,}", ", ".join(needed), self.name)
+        return table
 
     def _check(self, names: Sequence[str], needed: Sequence[str]) -> None:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             msg = f"{self.name} has more than one column {twice!r}."
             raise DataError(msg)
-        for column in needed:
-            if column in names:
-                continue
-            listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")  # noqa: PLR2004 what a person reads
-            other = next((d for d in _DELIMITERS if d in names[0]), None) if len(names) == 1 else None
-            hint = f" Hint: --delimiter {other!r}." if other else did_you_mean(column, names)
-            msg = f"{self.name} has no column {column!r}. Its columns: {listed}.{hint}"
-            raise DataError(msg)
+        lacking = list(dict.fromkeys(column for column in needed if column not in names))
+        if not lacking:
+            return
+        listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")  # noqa: PLR2004 what a person reads
+        other = next((d for d in _DELIMITERS if d in names[0]), None) if len(names) == 1 else None
+        hint = f" Hint: --delimiter {other!r}." if other else "".join(did_you_mean(column, names) for column in lacking)
+        told = " and no column ".join(map(repr, lacking))
+        msg = f"{self.name} has no column {told}. Its columns: {listed}.{hint}"
+        raise DataError(msg)
 
     def _check_text(self, table: pa.Table, first_row: int) -> None:
         """Refuse text that is no UTF-8, which Parquet and Arrow files may hold unseen, with its row."""
@@ -256,9 +260,7 @@ def sink(path: str, schema: pa.Schema, given_format: str | None, delimiter: str 
 
 def _writer(target: Any, schema: pa.Schema, file_format: str, delimiter: str) -> Any:
     if file_format == "csv":
-        return pa.csv.CSVWriter(
-            target, schema, write_options=pa.csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-        )
+        return CsvWriter(target, schema, delimiter)
     if file_format == "parquet":
         from pyarrow import parquet  # noqa: PLC0415 heavy
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
 from evenodds.errors import OptionError
+from evenodds.fronts.cli.words import WordOption
 from evenodds.model.options import OPTIONS, Confidence, Flag, Number, Words
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ __all__ = [
     "file_format",
     "fit_options",
     "fit_settings",
+    "force",
     "groups_of",
     "joint_of",
     "people_of_a_report",
@@ -31,7 +34,8 @@ __all__ = [
     "people_options",
     "policy_file",
     "told_columns",
-    "words_of",
+    "words_for",
+    "words_in",
 ]
 
 Command = Callable[..., Any]
@@ -43,24 +47,27 @@ def _together(*options: Option) -> Option:
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-def words_of(where: str) -> Any:
-    """Completion of an option's words, from the module that knows them, loaded when a shell asks."""
+def words_in(where: str) -> Callable[[], tuple[str, ...]]:
+    """The words that a module has, loaded when they are asked for."""
 
-    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-        from importlib import import_module  # noqa: PLC0415 only when a shell asks
-
+    def words() -> tuple[str, ...]:
         module, name = where.rsplit(".", 1)
-        return [word for word in getattr(import_module(module), name) if word.startswith(incomplete)]
+        return tuple(getattr(import_module(module), name))
 
-    return complete
+    return words
 
 
 data = click.argument("data", metavar="DATA")
 policy_file = click.argument("policy", metavar="POLICY", type=click.Path())
+force = click.option("--force", is_flag=True, help="Write over a policy that is there already, without asking.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print plain JSON instead of tables.")
-_formats = {"type": click.Choice(["csv", "parquet", "arrow"]), "help": "DATA's format; without it, by its ending."}
-file_format = click.option("--format", "file_format", **_formats)  # type: ignore[arg-type]
-_data_format = click.option("--data-format", "file_format", **_formats)  # type: ignore[arg-type]
+_formats: dict[str, Any] = {
+    "cls": WordOption,
+    "words": ("csv", "parquet", "arrow"),
+    "help": "DATA's format; without it, by its ending.",
+}
+file_format = click.option("--format", "file_format", **_formats)
+_data_format = click.option("--data-format", "file_format", **_formats)
 delimiter = click.option("--delimiter", help="Between the columns of a CSV; a comma, or a tab for .tsv.")
 _group = click.option(
     "--group", required=True, metavar="COLUMN[,COLUMN]", help="The protected group; several make one."
@@ -70,6 +77,11 @@ _more = (
     click.option("--positive-label", metavar="VALUE", help="The label that is the yes, if it is not 1."),
     click.option("--weight", metavar="COLUMN", help="How many people a row counts for."),
     click.option("--resolution", type=float, help="Round the scores to multiples of this."),
+    click.option(
+        "--drop-incomplete",
+        is_flag=True,
+        help="Leave out rows without a score, group, label or weight, and count them.",
+    ),
 )
 _people = _together(
     columns, click.option("--label", required=True, metavar="COLUMN", help="What came true: 0 or 1."), *_more
@@ -78,9 +90,10 @@ people_options = _together(_people, file_format, delimiter)
 people_of_a_report = _together(_people, _data_format, delimiter)  # whose --format is the report's
 _orientation = click.option(
     "--orientation",
+    cls=WordOption,
+    words=words_in("evenodds.model.scale.ORIENTATIONS"),
     default="positive",
     show_default=True,
-    shell_complete=words_of("evenodds.model.scale.ORIENTATIONS"),
     help="Whether a higher score speaks for a yes (positive) or against it (negative).",
 )
 
@@ -96,6 +109,15 @@ people_of_an_audit = _together(
 )
 
 
+def words_for(name: str) -> dict[str, Any]:
+    """The words of an option of a fit, as an option of the command line has them."""
+    option = OPTIONS[name]
+    if not isinstance(option, Words):
+        msg = f"{name} is not one of some words"
+        raise TypeError(msg)
+    return {"cls": WordOption, "words": words_in(option.where), "elsewhere": option.elsewhere}
+
+
 def _declared(name: str, **more: Any) -> Option:
     """An option of a fit, as it is declared for all ways in."""
     option = OPTIONS[name]
@@ -103,7 +125,7 @@ def _declared(name: str, **more: Any) -> Option:
     if isinstance(option, Flag):
         return click.option(flag, is_flag=True, help=option.help)
     if isinstance(option, Words):
-        more |= {"shell_complete": words_of(option.where)}
+        more |= words_for(name)
     elif isinstance(option, (Number, Confidence)):
         more |= {"type": float}
     shown = option.default is not None
@@ -141,8 +163,9 @@ fit_options = _together(
     click.option("--review-fpr", type=float, help="The chance that a reviewer says yes to a negative."),
     click.option(
         "--review-equal",
-        shell_complete=words_of("evenodds.model.reviewer.EQUAL"),
-        help="What groups share: share (reviewed equally often too; the default), final, or threeway.",
+        cls=WordOption,
+        words=words_in("evenodds.model.reviewer.EQUAL"),
+        help="What groups share: being reviewed equally often too (share, the default), final rates, or three ways.",
     ),
 )
 
@@ -215,8 +238,9 @@ def joint_of(
     given: dict[str, Any], *, orientation: str, one_sided: Literal["refuse", "keep"] = "refuse"
 ) -> JointDistribution:
     """The people of a file."""
-    from evenodds.fronts.cli.columns import labels, numbers, rows_from, texts  # noqa: PLC0415 loads pyarrow
+    from evenodds.fronts.cli.columns import rows_from  # noqa: PLC0415 loads pyarrow
     from evenodds.fronts.cli.files import Source  # noqa: PLC0415 loads pyarrow
+    from evenodds.fronts.cli.people import people_of  # noqa: PLC0415 loads pyarrow
     from evenodds.model.joint import JointDistribution  # noqa: PLC0415 loads numpy
 
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
@@ -224,14 +248,18 @@ def joint_of(
     score, label, weight = given["score"], given["label"], given["weight"]
     check_roles({"--score": [score], "--group": groups, "--label": [label], "--weight": [weight] if weight else []})
     table = source.table([score, *groups, label, *([weight] if weight else [])])
-    people = {score: numbers(table, score, where=source.name)}
-    people |= {name: texts(table, name) for name in groups}
-    people[label] = labels(table, label, given["positive_label"], where=source.name)
-    if weight:
-        people[weight] = numbers(table, weight, where=source.name)
+    people = people_of(
+        table,
+        source.name,
+        number={"score": score, **({"weight": weight} if weight else {})},
+        groups=groups,
+        label=label,
+        positive_label=given["positive_label"],
+        drop_incomplete=given["drop_incomplete"],
+    )
     with rows_from(1, source.name):
         return JointDistribution.from_frame(
-            type(table).from_pydict(people),
+            people,
             score=score,
             group=groups,
             label=label,

@@ -6,14 +6,26 @@ import codecs
 import os
 import shutil
 import stat
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import click
+
 from evenodds.errors import DataError, EvenoddsWarning, OptionError
 from evenodds.files import place_of, placed
 
-__all__ = ["check_folder", "check_outputs", "key_in", "key_of", "placed", "write_keys", "write_secret"]
+__all__ = [
+    "check_folder",
+    "check_outputs",
+    "check_policy_place",
+    "key_in",
+    "key_of",
+    "placed",
+    "write_keys",
+    "write_secret",
+]
 
 
 def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
@@ -30,6 +42,18 @@ def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
             msg = f"{taken[place]} Hint: choose another file for {option}."
             raise OptionError(msg)
         taken[place] = f"{output} is what {option} writes."
+
+
+def check_policy_place(output: str | None, *, force: bool) -> None:
+    """Ask before a policy takes the place of a file; where nobody can be asked, refuse it."""
+    if output is None or output == "-" or force or not Path(output).is_file():
+        return
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+        msg = f"{output} is there already. Hint: --force writes over it."
+        raise OptionError(msg)
+    if not click.confirm(f"{output} is there already. Write over it?", err=True):
+        msg = f"{output} is left as it was."
+        raise OptionError(msg)
 
 
 def check_folder(folder: str | None) -> None:

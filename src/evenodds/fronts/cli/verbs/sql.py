@@ -1,4 +1,4 @@
-"""The command that writes a policy as SQL."""
+"""A policy as SQL."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from typing import Any
 import click
 
 from evenodds.errors import OptionError
-from evenodds.fronts.cli.options import columns, groups_of, policy_file, words_of
+from evenodds.fronts.cli import options
+from evenodds.fronts.cli.notes import tell_written
+from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["sql"]
 
-# As for the other commands, what it needs loads when it runs.
-# ruff: noqa: PLC0415
-
 
 @click.command()
-@policy_file
+@options.policy_file
 @click.option(
     "--dialect",
     required=True,
-    metavar="NAME",
-    shell_complete=words_of("evenodds.exports.dialects.DIALECTS"),
-    help="duckdb, postgres, spark, snowflake or bigquery.",
+    cls=WordOption,
+    words=options.words_in("evenodds.exports.dialects.DIALECTS"),
+    same={"postgresql": "postgres"},
+    elsewhere={"pyspark": "spark", "databricks": "spark"},
+    help="Whose SQL.",
 )
 @click.option("--table", required=True, metavar="TABLE", help="Where the people are, such as people or schema.people.")
-@columns
+@options.columns
 @click.option("--id", "who", metavar="COLUMN", help="Who a row is: also write draws and decisions.")
 @click.option("--round", "round_", default="", help="Tells repeated lotteries for the same people apart.")
 @click.option("--kinds", metavar="COLUMN=KIND[,...]", help="Group columns that hold no text: boolean or float.")
@@ -56,7 +57,7 @@ def sql(*, policy: str, group: str, who: str | None, round_: str, kinds: str | N
     from evenodds.model.policy import Policy
 
     check_outputs({"-o": output}, policy)
-    groups = groups_of(group)
+    groups = options.groups_of(group)
     text = to_sql(
         Policy.load(policy), group=groups, id=who, round=round_, kinds=_kinds(kinds) if kinds else None, **given
     )
@@ -65,13 +66,13 @@ def sql(*, policy: str, group: str, who: str | None, round_: str, kinds: str | N
         return
     with placed(output) as part:
         part.write_text(text, encoding="utf-8")
-    click.echo(f"Written to {output}.")
+    tell_written(output)
 
 
 def _kinds(text: str) -> dict[str, str]:
     """Columns and what they hold."""
     kinds = {}
-    for pair in groups_of(text):
+    for pair in options.groups_of(text):
         name, equals, kind = pair.rpartition("=")
         if not (name and equals):
             msg = f"--kinds {text} is not allowed. Allowed: columns and what they hold, such as veteran=boolean."

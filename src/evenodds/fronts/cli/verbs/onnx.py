@@ -1,4 +1,4 @@
-"""The onnx command: a policy as an ONNX graph."""
+"""A policy as an ONNX graph."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from evenodds.fronts.cli.notes import tell_written
 from evenodds.fronts.cli.options import policy_file
 
 __all__ = ["onnx"]
@@ -25,9 +26,9 @@ def onnx(*, policy: str, output: str) -> None:
     Example:
       evenodds onnx policy.json -o policy.onnx
     """
-    from evenodds.exports.onnx import serialized, to_onnx  # noqa: PLC0415 loads numpy
-    from evenodds.fronts.cli.outputs import check_outputs  # noqa: PLC0415 as above
-    from evenodds.model.policy import Policy  # noqa: PLC0415 as above
+    from evenodds.exports.onnx import serialized, to_onnx
+    from evenodds.fronts.cli.outputs import check_outputs
+    from evenodds.model.policy import Policy
 
     check_outputs({"-o": output}, policy)
     read = Policy.load(policy)
@@ -35,4 +36,4 @@ def onnx(*, policy: str, output: str) -> None:
         sys.stdout.buffer.write(serialized(read))
         return
     to_onnx(read, output)
-    click.echo(f"Written to {output}.")
+    tell_written(output)

@@ -1,0 +1,74 @@
+"""A policy explained in one file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from evenodds.fronts.cli import options
+from evenodds.fronts.cli.notes import tell_written
+from evenodds.fronts.cli.words import WordOption
+
+__all__ = ["report"]
+
+
+@click.command()
+@options.policy_file
+@options.data
+@options.people_of_a_report
+@click.option("-o", "--output", default="-", help="Where to write: .html or .md; standard output without it.")
+@click.option(
+    "--format",
+    "report_format",
+    cls=WordOption,
+    words=("html", "markdown"),
+    help="The report's; without it, by the output's ending, or html.",
+)
+@click.option("--before", type=float, metavar="SCORE", help="The single threshold of before; without it, the best one.")
+@click.option("--tolerance", type=float, help="The largest difference between groups that is allowed, for a verdict.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="How often an interval has the truth.")
+@click.option("--title", help="The report's heading.")
+@click.option("--about", multiple=True, metavar="FIELD=TEXT", help="For the model card, such as Owner=...; repeatable.")
+@options.as_json
+def report(
+    *, policy: str, output: str, report_format: str | None, about: tuple[str, ...], as_json: bool, **given: Any
+) -> None:
+    """Write a report on a policy: what was decided and why, what it does to whom, and when not to use it.
+
+    The HTML is one file that needs no other; a browser's print makes a PDF of it. DATA are the people to measure the
+    policy on: those of the fit, or fresh ones. The report says which they are.
+
+    \b
+    Example:
+      evenodds report policy.json past.csv --score points --group race --label repaid -o report.html
+    """
+    from evenodds.fronts.cli.outputs import check_outputs, placed
+    from evenodds.fronts.cli.tables import print_json
+    from evenodds.model.policy import Policy
+    from evenodds.report import format_of, rendered
+    from evenodds.report import report as reported
+    from evenodds.report.document import plain
+
+    check_outputs({"-o": output}, policy, given["data"])
+    kind = "html" if output == "-" and report_format is None else format_of(output, report_format)
+    stated = {"Columns": options.told_columns(given), **dict(_field(text) for text in about)}
+    read = Policy.load(policy)
+    joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
+    wanted = {name: given[name] for name in ("before", "tolerance", "confidence", "title")}
+    document = reported(read, joint, about=stated, **wanted)
+    if output != "-":
+        with placed(output) as part:
+            part.write_text(rendered(document, kind), encoding="utf-8")
+    if as_json:
+        print_json(plain(document))
+    elif output == "-":
+        click.echo(rendered(document, kind), nl=False)
+    tell_written(output)
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, equals, words = text.partition("=")
+    if not (name.strip() and equals):
+        raise click.BadParameter(f"{text} is not a field and its text, such as Owner=Credit team", param_hint="--about")  # noqa: EM102, TRY003
+    return name.strip(), words.strip()

@@ -1,0 +1,56 @@
+"""The next policy, near the one in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from evenodds.fronts.cli import options
+from evenodds.fronts.cli.notes import is_quiet, tell_written
+
+__all__ = ["update"]
+
+
+@click.command()
+@options.policy_file
+@options.data
+@options.people_options
+@click.option("--max-change", type=float, required=True, help="The largest change of anybody's odds: above 0, up to 1.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="Write the new policy here; else only tell of it."
+)
+@options.force
+@options.as_json
+def update(*, policy: str, max_change: float, output: str | None, force: bool, as_json: bool, **given: Any) -> None:
+    """Find the best policy on new people whose odds are near those of the policy in use.
+
+    What the policy promised is asked of the people in DATA, of odds that change by at most --max-change, for anybody
+    and at any score. Told are the largest change, the least that would keep the promise, by how much the groups differ
+    under the policy in use, and whether that is more than chance explains: if it is not, nothing had to change.
+
+    \b
+    Example:
+      evenodds update policy.json fresh.csv --score points --group race --label repaid --max-change 0.05 -o new.json
+    """
+    from dataclasses import asdict
+
+    from evenodds.fronts.cli.outputs import check_outputs, check_policy_place, placed
+    from evenodds.fronts.cli.tables import print_json
+    from evenodds.model.policy import Policy
+    from evenodds.model.update import update as updated
+
+    check_outputs({"-o": output}, policy, given["data"])
+    check_policy_place(output, force=force)
+    read = Policy.load(policy)
+    found = updated(read, options.joint_of(given, orientation=read.orientation), max_change=max_change)
+    if output:
+        with placed(output) as part:
+            found.save(part)
+    change = found.certificate.change
+    if as_json and change is not None:
+        told = {**asdict(change), "is_warranted": change.is_warranted}
+        print_json({"constraints": found.certificate.constraints, **told, "fingerprint": found.document["fingerprint"]})
+    elif not (output and is_quiet()):
+        click.echo(str(found))
+    tell_written(output)

@@ -1,0 +1,242 @@
+"""How commands behave: what they say beside the answer, what they ask before they write, and how they refuse."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import evenodds as eo
+
+COLUMNS = ["--score", "points", "--group", "race"]
+PEOPLE = [*COLUMNS, "--label", "repaid"]
+
+
+@pytest.fixture
+def call(environment, past):
+    """Run the command line; its exit code, what it printed, and what it said beside that."""
+    assert past.num_rows
+
+    def called(*words, stdin=None):
+        done = subprocess.run(
+            [sys.executable, "-m", "evenodds", *map(str, words)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            input=stdin,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout, done.stderr
+
+    return called
+
+
+# -- what is said ------------------------------------------------------------------------------------------------------
+
+
+def test_every_command_says_what_it_wrote_and_quiet_ones_do_not(call, policy):
+    assert policy.groups
+    writers = {
+        "p.json": ["fit", "past.csv", *PEOPLE, "-o"],
+        "odds.csv": ["apply", "policy.json", "past.csv", *COLUMNS, "-o"],
+        "r.html": ["report", "policy.json", "past.csv", *PEOPLE, "-o"],
+        "odds.sql": ["sql", "policy.json", "--dialect", "duckdb", "--table", "people", *COLUMNS, "-o"],
+        "policy.onnx": ["onnx", "policy.json", "-o"],
+    }
+    for name, words in writers.items():
+        rows = " (1,200 rows)" if name == "odds.csv" else ""
+        code, _, told = call(*words, name)
+        assert (code, told) == (0, f"Written to {name}{rows}.\n"), name
+        assert call(*words, name, "--quiet", *(["--force"] if name == "p.json" else [])) == (0, "", "")
+    assert call("draw-key", "-o", "key.txt")[1] == "Written to key.txt.\n"
+    assert call("draw-chain", 2, "-o", "keys")[2] == "2 keys written to keys; their commitment:\n"
+
+
+def test_what_was_asked_for_is_said_even_if_quiet(call):
+    code, printed, told = call("fit", "past.csv", *PEOPLE, "-q")
+    assert printed.startswith("Policy(2 groups")
+    assert (code, told) == (0, "")
+
+
+def test_the_log_is_told_if_asked(call):
+    code, printed, told = call("fit", "past.csv", *PEOPLE, "--verbose")
+    assert (code, printed[:7]) == (0, "Policy(")
+    lines = told.splitlines()
+    assert lines[0] == "evenodds: Read 1,200 rows of points, race, repaid from past.csv."
+    assert lines[1] == "evenodds: Fitting 2 groups."
+    assert lines[-1].startswith("evenodds: Fitted in ")
+    assert call("fit", "past.csv", *PEOPLE)[2] == ""
+
+
+def test_no_colours_where_nobody_wants_them(environment, policy, past):
+    """A terminal gets them, unless NO_COLOR is set."""
+    assert policy.groups
+    assert past.num_rows
+    words = [sys.executable, "-m", "evenodds", "frontier", "past.csv", *PEOPLE, "--budgets", "0.05,inf"]
+    for wanted in (True, False):
+        others = {name: value for name, value in environment.items() if name != "NO_COLOR"}
+        ours, theirs = pty.openpty()
+        own = {**others, "TERM": "xterm-256color", **({} if wanted else {"NO_COLOR": "1"})}
+        subprocess.run(words, stdout=theirs, stderr=subprocess.DEVNULL, env=own, check=True)
+        os.close(theirs)
+        printed = b""
+        try:
+            while part := os.read(ours, 65536):
+                printed += part
+        except OSError:
+            pass  # the other end is closed
+        os.close(ours)
+        assert b"accuracy_score" in printed
+        assert b"\x1b[3" not in printed.replace(b"\x1b[3m", b"")  # colours are 30 to 39
+
+
+# -- before a policy is written over -----------------------------------------------------------------------------------
+
+
+def test_a_policy_is_written_over_only_if_asked(call, tmp_path):
+    (tmp_path / "p.json").write_text("mine")
+    for words in (["fit", "past.csv", *PEOPLE], ["update", "q.json", "past.csv", *PEOPLE, "--max-change", 0.1]):
+        if words[0] == "update":
+            call("fit", "past.csv", *PEOPLE, "-o", "q.json")
+        code, printed, told = call(*words, "-o", "p.json")
+        assert (code, printed, told) == (2, "", "evenodds: p.json is there already. Hint: --force writes over it.\n")
+        assert (tmp_path / "p.json").read_text() == "mine"
+    assert call("fit", "past.csv", *PEOPLE, "-o", "p.json", "--force")[0] == 0
+    assert eo.Policy.load(tmp_path / "p.json").groups == ("black", "white")
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2)])
+def test_somebody_who_is_there_is_asked(environment, past, tmp_path, answer, code):
+    assert past.num_rows
+    (tmp_path / "p.json").write_text("mine")
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "evenodds", "fit", "past.csv", *PEOPLE, "-o", "p.json"]
+    running = subprocess.Popen(words, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
+    os.close(theirs)
+    asked = b""
+    while b"[y/N]" not in asked:
+        asked += os.read(ours, 1024)
+    assert b"p.json is there already. Write over it?" in asked
+    os.write(ours, f"{answer}\n".encode())
+    assert running.wait(60) == code
+    os.close(ours)
+    assert ((tmp_path / "p.json").read_text() == "mine") == (answer == "n")
+
+
+# -- what cannot be used -----------------------------------------------------------------------------------------------
+
+HOLES = """points,race,repaid,weight
+1,a,1,1
+,a,0,1
+3,,1,1
+4,b,,1
+nan,b,0,inf
+6,b,1,1
+"""
+
+
+def test_all_that_is_wrong_is_told_at_once(call, tmp_path):
+    (tmp_path / "holes.csv").write_text(HOLES)
+    code, _, told = call("fit", "holes.csv", *PEOPLE, "--weight", "weight")
+    expected = (
+        "evenodds: holes.csv: 4 of 6 rows are incomplete: 2 without a finite score in 'points' (the first is row 2), 1 "
+        "without a finite weight in 'weight' (the first is row 5), 1 without a group in 'race' (the first is row 3), 1 "
+        "without a label in 'repaid' (the first is row 4). Hint: repair these rows, or --drop-incomplete leaves them "
+        "out.\n"
+    )
+    assert (code, told) == (2, expected)
+    (tmp_path / "bad.csv").write_text(HOLES.replace("6,b,1", "six,b,7"))
+    _, _, told = call("fit", "bad.csv", *PEOPLE)
+    assert "bad.csv, row 6: 'six' in column 'points' is not a number." in told
+    assert "label column 'repaid' must be 0 or 1, got 7.0 in 1 row (first at row 6)" in told
+    assert "1 without a group in 'race' (the first is row 3)" in told
+    _, _, told = call("fit", "holes.csv", "--score", "pionts", "--group", "rase,sex", "--label", "repaid")
+    assert "has no column 'pionts' and no column 'rase' and no column 'sex'" in told
+    assert "did you mean 'points'? Hint: did you mean 'race'?" in told
+
+
+def test_incomplete_rows_are_left_out_if_asked_and_counted(call, past, tmp_path):
+    holes = past.slice(0, 1000)
+    nothing = pa.array([None] * 200, pa.float64())
+    more = past.slice(1000).set_column(1, "points", nothing)
+    pa.csv.write_csv(pa.concat_tables([holes, more]), tmp_path / "holes.csv")
+    code, printed, told = call("fit", "holes.csv", *PEOPLE, "--drop-incomplete", "-o", "p.json")
+    assert code == 0
+    assert told.startswith(
+        "holes.csv: 200 of 1,200 rows are incomplete: 200 without a finite score in 'points' (the first is row 1001); "
+        "these rows are left out.\n"
+    )
+    pa.csv.write_csv(holes, tmp_path / "whole.csv")
+    assert call("fit", "whole.csv", *PEOPLE)[1] == printed
+    (tmp_path / "none.csv").write_text("points,race,repaid\n,a,1\n,b,0\n")
+    assert "and nobody is left" in call("fit", "none.csv", *PEOPLE, "--drop-incomplete")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["fit", "past.csv", *PEOPLE, "--objective", "f1"], "Hint: the nearest here is 'balanced_accuracy_score'."),
+        (
+            ["fit", "past.csv", *PEOPLE, "--objective", "recall_score"],
+            "Hint: the nearest here is 'true_positive_rate'.",
+        ),
+        (
+            ["fit", "past.csv", *PEOPLE, "--constraints", "equal_opportunity"],
+            "Hint: the nearest here is 'true_positive_rate_parity'.",
+        ),
+        (["fit", "past.csv", *PEOPLE, "--curve", "linaer"], "--curve linaer is not known. Allowed: fixed, linear,"),
+        (["fit", "past.csv", *PEOPLE, "--format", "xls"], "--format xls is not known. Allowed: csv, parquet, arrow."),
+        (["fit", "past.csv", "--lable", "repaid"], "No such option '--lable'. Did you mean '--label'?"),
+        (["fit", "past.csv", "--score", "points"], "Missing option '--group'. Hint: evenodds fit --help."),
+        (["fti"], "No such command 'fti'. Did you mean 'fit'?"),
+        (["frontier", "past.csv", *PEOPLE, "--against", "slop"], "Hint: did you mean 'slope'?"),
+    ],
+)
+def test_words_are_answered_in_one_line_with_the_nearest(call, words, told):
+    code, printed, said = call(*words)
+    assert (code, printed) == (2, "")
+    assert said.startswith("evenodds: ")
+    assert said.count("\n") == 1
+    assert told in said
+
+
+def test_columns_of_the_group_in_another_order_are_told(call, past, tmp_path):
+    people = past.append_column("sex", pa.array(["f", "m"] * (past.num_rows // 2)))
+    pa.csv.write_csv(people, tmp_path / "people.csv")
+    call("fit", "people.csv", "--score", "points", "--group", "race,sex", "--label", "repaid", "-o", "p.json")
+    other = ["--score", "points", "--group", "sex,race"]
+    hint = "is known: give the group's columns in the order of the fit."
+    for words in (
+        ["apply", "p.json", "people.csv", *other],
+        ["audit", "p.json", "people.csv", *other, "--label", "repaid"],
+        ["explain", "p.json", "--score", 50, "--group", "f,white"],
+    ):
+        code, _, told = call(*words)
+        assert code == 2
+        assert hint in told, told
+
+
+def test_text_passes_through_as_it_came(call, policy, tmp_path):
+    assert policy.groups
+    rows = [
+        "name,points,race,note",
+        "p1,50.10,white,plain",
+        "p2,5e1,black,",
+        'p3,+50,white,"a, b"',
+        'p4,050,black,""',
+        'p5,50,white,"say ""yes"""',
+        "p6,50,black, spaced ",
+        'p7,50,white,"two\nlines"',
+        "p8,50,black,Ærø 女 😀",
+    ]
+    (tmp_path / "new.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    _, printed, _ = call("apply", "policy.json", "new.csv", *COLUMNS)
+    head, *lines = printed.replace("two\nlines", "two lines").splitlines()
+    assert head == "name,points,race,note,odds"
+    assert [line.rsplit(",", 1)[0] for line in lines] == [row.replace("two\nlines", "two lines") for row in rows[1:]]
