@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 import textwrap
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -104,7 +105,11 @@ eo.report(policy, fresh, folder / "report.html", tolerance=0.1, about=about)
 policy.save(folder / "policy.json")
 policy = eo.Policy.load(folder / "policy.json")
 
-# SQL
+# %% The rule for a database, as one SELECT; it says on top whose it is.
+
+if find_spec("sqlglot"):
+    text = eo.to_sql(policy, dialect="postgres", table="applicants", score="score", group="sex")
+    (folder / "odds.sql").write_text(text, encoding="utf-8")
 
 # %% Decisions: a draw belongs to the person and the key, so that they can be repeated, in any order, by an auditor.
 
