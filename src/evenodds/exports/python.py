@@ -105,6 +105,7 @@ def to_python(policy: Policy) -> str:
 
     See Also
     --------
+    to_sql, to_onnx, to_mlflow : The same for databases, for runtimes without Python, and for MLflow.
     Policy.save : Write it to a file that this package reads again.
     apply, decide : The same in data frames, of any library.
 
