@@ -33,16 +33,19 @@ class Dice:
     """
 
     group: str
+    """Its key."""
     outcome: str
     """ "yes", or "review"."""
     people: int
+    """How many there are."""
     rate: float
     """How often the answer was published."""
     mean_odds: float
     """The mean of the odds that the policy gives."""
     low: float
+    """The lowest rate that chance explains, for all groups at once with the confidence that was asked for."""
     high: float
-    """From where to where chance takes the rate, for all groups at once with the confidence that was asked for."""
+    """The highest."""
     z: float
     """How many standard deviations the rate is off; NaN with places, where it is hardly left to chance."""
 

@@ -66,11 +66,15 @@ class Verification(Shown):
     """
 
     rows: int
+    """How many were looked at."""
     wrong: int
     """Rows with anything wrong in them."""
     wrong_odds: int
+    """Rows with other odds than the policy gives."""
     wrong_draws: int
+    """Rows with another draw than the key gives."""
     wrong_decisions: int
+    """Rows with another decision than odds and draw give."""
     wrong_rows: tuple[WrongRow, ...]
     """The first hundred wrong rows."""
     unjudged: int
@@ -82,9 +86,11 @@ class Verification(Shown):
     doubled_ids: tuple[str, ...]
     """The first few of these ids."""
     dice: tuple[Dice, ...]
+    """How often each group got an answer, beside how often its odds say."""
     confidence: float
     """With which no honest dice are called into question, all groups together."""
     places: bool
+    """Whether places were handed out, in place of a draw for each person."""
     digits: int | None
     """Decimal places to which odds and draws were compared; None if exactly."""
     largest_error: float
@@ -92,6 +98,7 @@ class Verification(Shown):
     fingerprint: str
     """Of the policy."""
     round: str
+    """Of the decisions."""
     commitment: str
     """Of the key."""
     committed: str | None = None

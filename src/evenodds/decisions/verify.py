@@ -63,6 +63,7 @@ def verify(
     Parameters
     ----------
     policy : Policy
+        What decided.
     frame : pandas, polars or pyarrow table
         The decisions, as `decide` gives them.
     score, group, id, key, round
@@ -85,8 +86,14 @@ def verify(
 
     Returns
     -------
-    A `Verification`: `.passed`, how many odds, draws and decisions are wrong, `.wrong_rows`, rows that cannot be
-    judged, ids that come twice, and `.dice`, the rates of a yes beside the mean odds.
+    Verification
+        `.passed`, how many odds, draws and decisions are wrong, `.wrong_rows`, what may be the `.reason`, rows that
+        cannot be judged, ids that come twice, and `.dice`, the rates of a yes beside the mean odds.
+
+    See Also
+    --------
+    decide : Makes the decisions.
+    audit : Whether the policy keeps its promise on these people.
 
     Examples
     --------

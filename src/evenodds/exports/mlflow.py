@@ -45,6 +45,7 @@ def to_mlflow(
     Parameters
     ----------
     policy : Policy
+        What is written.
     path : str or path
         A new folder, or one that is empty.
     score, group : str

@@ -47,6 +47,7 @@ def to_onnx(policy: Policy, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     policy : Policy
+        What is written.
     path : str or path
         Where to write; a file that is there is replaced once the new one is whole.
 

@@ -45,7 +45,9 @@ def to_sql(
     Parameters
     ----------
     policy : Policy
+        What is written.
     dialect : "duckdb", "postgres" (or "postgresql"), "spark", "snowflake" or "bigquery"
+        The engine that will run it.
     table : str
         Its name, with dots between a schema and a table; a sequence of names where they have dots themselves.
     score, group : str

@@ -6,16 +6,16 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
+from evenodds.fronts.cli.options import columns, data, delimiter, file_format, policy_file
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["apply"]
 
 
 @click.command()
-@options.policy_file
-@options.data
-@options.columns
+@policy_file
+@data
+@columns
 @click.option("--into", default="odds", show_default=True, metavar="COLUMN", help="The name of the new column.")
 @click.option(
     "--on-invalid",
@@ -26,8 +26,8 @@ __all__ = ["apply"]
     help="A row without a known group or a finite score: stop, or leave its odds empty.",
 )
 @click.option("-o", "--output", default="-", help="Where to write; standard output without it.")
-@options.file_format
-@options.delimiter
+@file_format
+@delimiter
 def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any) -> None:
     """Give each row its odds of a yes, and of a review; files larger than memory stream through.
 

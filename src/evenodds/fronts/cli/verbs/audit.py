@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
+from evenodds.fronts.cli.options import as_json, people_of_an_audit, words_for
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["audit"]
@@ -15,7 +15,7 @@ __all__ = ["audit"]
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[POLICY] DATA")
-@options.people_of_an_audit
+@people_of_an_audit
 @click.option("--decision", metavar="COLUMN", help="In place of a policy: the decisions in DATA, 0 or 1, or odds.")
 @click.option("--threshold", type=float, metavar="SCORE", help="In place of a policy: a yes from this score on.")
 @click.option("--tolerance", type=float, help="Exit with 1 if two groups differ by more than this for sure.")
@@ -26,7 +26,7 @@ __all__ = ["audit"]
 )
 @click.option(
     "--constraints",
-    **options.words_for("constraints"),
+    **words_for("constraints"),
     help="In place of the policy's: what the verdict is about.",
 )
 @click.option(
@@ -39,7 +39,7 @@ __all__ = ["audit"]
     help="ll144: selection rates and impact ratios, as New York City's Local Law 144 asks for.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write ll144 here: .csv or .html.")
-@options.as_json
+@as_json
 def audit(**given: Any) -> None:
     """Measure a policy, a threshold or anybody's decisions on fresh people, every figure with an interval.
 

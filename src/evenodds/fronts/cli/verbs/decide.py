@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
+from evenodds.fronts.cli.options import columns, data, delimiter, file_format, policy_file
 
 __all__ = ["decide"]
 
 
 @click.command()
-@options.policy_file
-@options.data
-@options.columns
+@policy_file
+@data
+@columns
 @click.option("--id", "who", required=True, metavar="COLUMN", help="Who a row is: the same person, the same draw.")
 @click.option(
     "--key-file",
@@ -32,8 +32,8 @@ __all__ = ["decide"]
     "--places-count", type=click.IntRange(min=0), metavar="K", help="The same, and refuse odds that do not sum to K."
 )
 @click.option("-o", "--output", default="-", help="Where to write; standard output without it.")
-@options.file_format
-@options.delimiter
+@file_format
+@delimiter
 def decide(
     *,
     policy: str,

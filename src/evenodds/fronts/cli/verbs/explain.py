@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from evenodds.fronts.cli import options
+from evenodds.fronts.cli.options import as_json, policy_file
 
 __all__ = ["explain"]
 
 
 @click.command()
-@options.policy_file
+@policy_file
 @click.option("--score", type=float, required=True, help="The person's score.")
 @click.option("--group", required=True, help="The person's group; values of several columns separated by commas.")
 @click.option("--odds", type=float, multiple=True, help="Odds whose score is wanted too.")
-@options.as_json
+@as_json
 def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], as_json: bool) -> None:
     """Explain one person's odds in words.
 

@@ -6,20 +6,29 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
 from evenodds.fronts.cli.notes import is_quiet, tell_written
+from evenodds.fronts.cli.options import (
+    as_json,
+    data,
+    fit_options,
+    fit_settings,
+    force,
+    joint_of,
+    people_options,
+    told_columns,
+)
 
 __all__ = ["fit"]
 
 
 @click.command()
-@options.data
-@options.people_options
-@options.fit_options
+@data
+@people_options
+@fit_options
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the policy here; without it, print it.")
 @click.option("--report", type=click.Path(dir_okay=False), help="Write a report on the policy here: .html or .md.")
-@options.force
-@options.as_json
+@force
+@as_json
 def fit(*, output: str | None, report: str | None, force: bool, as_json: bool, **given: Any) -> None:
     """Find a curve for each group so that all groups share the rates asked for.
 
@@ -38,14 +47,14 @@ def fit(*, output: str | None, report: str | None, force: bool, as_json: bool, *
         from evenodds.report import report as reported
 
         kind = format_of(report, None)  # refused before the work is done
-    settings = options.fit_settings(given)
-    joint = options.joint_of(given, orientation=given["orientation"])
+    settings = fit_settings(given)
+    joint = joint_of(given, orientation=given["orientation"])
     policy = fitted(joint, **settings)
     if output:
         with placed(output) as part:
             policy.save(part)
     if report:
-        document = reported(policy, joint, about={"Columns": options.told_columns(given)})
+        document = reported(policy, joint, about={"Columns": told_columns(given)})
         with placed(report) as part:
             part.write_text(rendered(document, kind), encoding="utf-8")
     if as_json:

@@ -6,16 +6,16 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
+from evenodds.fronts.cli.options import as_json, data, goal_options, goal_settings, joint_of, people_options
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["frontier"]
 
 
 @click.command()
-@options.data
-@options.people_options
-@options.goal_options
+@data
+@people_options
+@goal_options
 @click.option(
     "--against",
     cls=WordOption,
@@ -26,7 +26,7 @@ __all__ = ["frontier"]
 )
 @click.option("--max-slopes", metavar="L,L,...", help="Budgets against slope; another name for --budgets.")
 @click.option("--budgets", metavar="B,B,...", help="The budgets; without it, a range from next to nothing to none.")
-@options.as_json
+@as_json
 def frontier(
     *,
     against: str,
@@ -48,9 +48,9 @@ def frontier(
 
     slopes = None if max_slopes is None else _numbers("--max-slopes", max_slopes)
     several = None if budgets is None else _numbers("--budgets", budgets)
-    joint = options.joint_of(given, orientation=given["orientation"])
+    joint = joint_of(given, orientation=given["orientation"])
     asked: dict[str, Any] = {"against": against, "max_slopes": slopes, "budgets": several}
-    price = priced(joint, **asked, **options.goal_settings(given))
+    price = priced(joint, **asked, **goal_settings(given))
     names, table = price.table()
     rows = [dict(zip(names, row, strict=True)) for row in table]
     what = {"slope": "the largest slope", "randomized": "the share of people decided by chance"}[against]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenodds.fronts.cli import options
+from evenodds.fronts.cli.options import as_json, words_in
 from evenodds.fronts.cli.words import Word
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ __all__ = ["guide"]
 
 
 @click.command()
-@click.argument("case", required=False, metavar="[CASE]", type=Word(options.words_in("evenodds.studies.cases.CASES")))
-@options.as_json
+@click.argument("case", required=False, metavar="[CASE]", type=Word(words_in("evenodds.studies.cases.CASES")))
+@as_json
 def guide(*, case: str | None, as_json: bool) -> None:
     """Which options are for me: who asks for what, the lines to run, and what they cost.
 

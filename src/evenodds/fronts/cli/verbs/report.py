@@ -6,17 +6,17 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
 from evenodds.fronts.cli.notes import tell_written
+from evenodds.fronts.cli.options import as_json, data, joint_of, people_of_a_report, policy_file, told_columns
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["report"]
 
 
 @click.command()
-@options.policy_file
-@options.data
-@options.people_of_a_report
+@policy_file
+@data
+@people_of_a_report
 @click.option("-o", "--output", default="-", help="Where to write: .html or .md; standard output without it.")
 @click.option(
     "--format",
@@ -30,7 +30,7 @@ __all__ = ["report"]
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="How often an interval has the truth.")
 @click.option("--title", help="The report's heading.")
 @click.option("--about", multiple=True, metavar="FIELD=TEXT", help="For the model card, such as Owner=...; repeatable.")
-@options.as_json
+@as_json
 def report(
     *, policy: str, output: str, report_format: str | None, about: tuple[str, ...], as_json: bool, **given: Any
 ) -> None:
@@ -52,9 +52,9 @@ def report(
 
     check_outputs({"-o": output}, policy, given["data"])
     kind = "html" if output == "-" and report_format is None else format_of(output, report_format)
-    stated = {"Columns": options.told_columns(given), **dict(_field(text) for text in about)}
+    stated = {"Columns": told_columns(given), **dict(_field(text) for text in about)}
     read = Policy.load(policy)
-    joint = options.joint_of(given, orientation=read.orientation, one_sided="keep")
+    joint = joint_of(given, orientation=read.orientation, one_sided="keep")
     wanted = {name: given[name] for name in ("before", "tolerance", "confidence", "title")}
     document = reported(read, joint, about=stated, **wanted)
     if output != "-":

@@ -7,26 +7,26 @@ from typing import Any
 import click
 
 from evenodds.errors import OptionError
-from evenodds.fronts.cli import options
 from evenodds.fronts.cli.notes import tell_written
+from evenodds.fronts.cli.options import columns, groups_of, policy_file, words_in
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["sql"]
 
 
 @click.command()
-@options.policy_file
+@policy_file
 @click.option(
     "--dialect",
     required=True,
     cls=WordOption,
-    words=options.words_in("evenodds.exports.dialects.DIALECTS"),
+    words=words_in("evenodds.exports.dialects.DIALECTS"),
     same={"postgresql": "postgres"},
     elsewhere={"pyspark": "spark", "databricks": "spark"},
     help="Whose SQL.",
 )
 @click.option("--table", required=True, metavar="TABLE", help="Where the people are, such as people or schema.people.")
-@options.columns
+@columns
 @click.option("--id", "who", metavar="COLUMN", help="Who a row is: also write draws and decisions.")
 @click.option("--round", "round_", default="", help="Tells repeated lotteries for the same people apart.")
 @click.option("--kinds", metavar="COLUMN=KIND[,...]", help="Group columns that hold no text: boolean or float.")
@@ -57,7 +57,7 @@ def sql(*, policy: str, group: str, who: str | None, round_: str, kinds: str | N
     from evenodds.model.policy import Policy
 
     check_outputs({"-o": output}, policy)
-    groups = options.groups_of(group)
+    groups = groups_of(group)
     text = to_sql(
         Policy.load(policy), group=groups, id=who, round=round_, kinds=_kinds(kinds) if kinds else None, **given
     )
@@ -72,7 +72,7 @@ def sql(*, policy: str, group: str, who: str | None, round_: str, kinds: str | N
 def _kinds(text: str) -> dict[str, str]:
     """Columns and what they hold."""
     kinds = {}
-    for pair in options.groups_of(text):
+    for pair in groups_of(text):
         name, equals, kind = pair.rpartition("=")
         if not (name and equals):
             msg = f"--kinds {text} is not allowed. Allowed: columns and what they hold, such as veteran=boolean."

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
 from evenodds.fronts.cli.notes import tell
+from evenodds.fronts.cli.options import as_json
 
 __all__ = ["study"]
 
@@ -25,7 +25,7 @@ _study_folder = click.option(
 
 @study.command()
 @_study_folder
-@options.as_json
+@as_json
 def credit(*, output: str | None, as_json: bool) -> None:
     """Credit scores of four groups: the published solutions, exact ones, and slope budgets beside them.
 
@@ -40,7 +40,7 @@ def credit(*, output: str | None, as_json: bool) -> None:
 
 @study.command()
 @_study_folder
-@options.as_json
+@as_json
 def compas(*, output: str | None, as_json: bool) -> None:
     """COMPAS scores by race and sex: the published curves' slopes, and all results on the true records.
 

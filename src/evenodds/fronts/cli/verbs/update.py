@@ -6,22 +6,22 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
 from evenodds.fronts.cli.notes import is_quiet, tell_written
+from evenodds.fronts.cli.options import as_json, data, force, joint_of, people_options, policy_file
 
 __all__ = ["update"]
 
 
 @click.command()
-@options.policy_file
-@options.data
-@options.people_options
+@policy_file
+@data
+@people_options
 @click.option("--max-change", type=float, required=True, help="The largest change of anybody's odds: above 0, up to 1.")
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False), help="Write the new policy here; else only tell of it."
 )
-@options.force
-@options.as_json
+@force
+@as_json
 def update(*, policy: str, max_change: float, output: str | None, force: bool, as_json: bool, **given: Any) -> None:
     """Find the best policy on new people whose odds are near those of the policy in use.
 
@@ -43,7 +43,7 @@ def update(*, policy: str, max_change: float, output: str | None, force: bool, a
     check_outputs({"-o": output}, policy, given["data"])
     check_policy_place(output, force=force)
     read = Policy.load(policy)
-    found = updated(read, options.joint_of(given, orientation=read.orientation), max_change=max_change)
+    found = updated(read, joint_of(given, orientation=read.orientation), max_change=max_change)
     if output:
         with placed(output) as part:
             found.save(part)

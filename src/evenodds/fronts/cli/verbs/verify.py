@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli import options
+from evenodds.fronts.cli.options import as_json, columns, delimiter, file_format
 
 __all__ = ["verify"]
 
@@ -15,7 +15,7 @@ __all__ = ["verify"]
 @click.command()
 @click.argument("data", metavar="DECISIONS")
 @click.option("--policy", required=True, type=click.Path(), help="The policy that the decisions were made by.")
-@options.columns
+@columns
 @click.option("--id", "who", required=True, metavar="COLUMN", help="Who a row is.")
 @click.option(
     "--key-file", type=click.Path(dir_okay=False), required=True, help="A file with the key of these decisions."
@@ -31,9 +31,9 @@ __all__ = ["verify"]
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True, help="How sure to be before dice are doubted."
 )
-@options.file_format
-@options.delimiter
-@options.as_json
+@file_format
+@delimiter
+@as_json
 def verify(*, as_json: bool, **given: Any) -> None:
     """Check published decisions one by one: odds, draws and decisions are computed again, and compared.
 
