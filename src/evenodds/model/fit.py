@@ -263,15 +263,15 @@ def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -
 def _too_few(population: Population, tolerance: float, assurance: Assurance) -> str:
     """What to say where there are too few people for a promise."""
     confidence, guarantee = assurance.confidence, assurance.guarantee
-    needed = population.needed(tolerance, confidence, guarantee)
+    needed, bound = population.needed(tolerance, confidence, guarantee), population.bound(confidence, guarantee)
     more = f", and {len(needed) - _NAMED} more" if len(needed) > _NAMED else ""
     takes = "; ".join(map(str, needed[:_NAMED])) + more if needed else "more people than can be told"
-    hint = " or guarantee='asymptotic'" if guarantee == "finite" else ""
-    bound = population.bound(confidence, guarantee)
+    hint = f"tolerance={bound * 1.01:.3g}" if bound * 1.01 < 1 else "merge the smallest groups"
+    hint += " or guarantee='asymptotic'" if guarantee == "finite" else ""
     return (
         f"There are too few people to promise tolerance={tolerance:g} of new people with confidence={confidence:g} "
         f"({guarantee}): with equal rates at the fit they may still differ by {bound:.3g}. "
-        f"It takes {takes}. Hint: tolerance={bound * 1.01:.3g}{hint}."
+        f"It takes {takes}. Hint: {hint}."
     )
 
 
