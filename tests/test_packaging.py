@@ -21,7 +21,7 @@ EXTRAS = {
     "mlflow": "eo.to_mlflow(policy, 'model')",
     "onnx": "eo.to_onnx(policy, 'policy.onnx')",
     "plot": "eo.plot.curves(policy)",
-    "sklearn": "eo.CurveOptimizer(max_slope=1).fit([0, 1, 0, 1, 0, 1, 0, 1], [0, 1, 1, 0] * 2, sensitive_features=list('aabb') * 2)",
+    "sklearn": "eo.CurveOptimizer(max_slope=1).fit([0, 1] * 4, [0, 1, 1, 0] * 2, sensitive_features=list('aabb') * 2)",
     "spark": "import pyspark.sql",
     "sql": "eo.to_sql(policy, dialect='duckdb', table='people', score='points', group='race')",
 }
