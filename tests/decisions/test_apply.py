@@ -304,3 +304,16 @@ def test_a_key_that_holds_the_joiner_is_found_in_every_column_it_may_come_from(e
     for kind in ("pandas", "polars-lazy"):
         applied = eo.apply(policy, engines.frame(kind, table), score="r", group=["x", "y"])
         assert engines.columns(applied)["odds"] == expected
+
+
+def test_scores_on_another_scale_are_warned_of():
+    policy = eo.fit(eo.datasets.credit_risk())
+    pd = needed("pandas")
+    people = pd.DataFrame({"points": np.linspace(0, 100, 40), "race": "white"})
+    eo.apply(policy, people, score="points", group="race")
+    for other in (people.assign(points=people["points"] * 10), people.assign(points=-people["points"])):
+        with pytest.warns(
+            eo.EvenoddsWarning, match=r"of 40 scores lie outside those of the fit, which go from 0 to 100"
+        ):
+            eo.apply(policy, other, score="points", group="race")
+    eo.apply(policy, people.assign(points=5000).head(3), score="points", group="race")  # too few to tell

@@ -37,6 +37,10 @@ for (const one of given.draws) check(one, await draw(one.key, one.id, one.round)
 for (const one of given.decisions) {
   check(one, outcome(given.policies[one.policy], one.score, one.group, one.u), one.decision);
 }
+for (const u of given.decisions.length ? [null, undefined, NaN, "", []] : []) {
+  const { policy, score, group } = given.decisions[0];
+  check({ u: String(u) }, outcome(given.policies[policy], score, group, u), null); // without a draw no decision
+}
 for (const id of given.refused?.ids ?? []) await refuses({ id }, () => draw("00".repeat(32), id));
 for (const key of given.refused?.keys ?? []) await refuses({ key }, () => draw(key, "a"));
 for (const round of given.refused?.rounds ?? []) await refuses({ round }, () => draw("00".repeat(32), "a", round));

@@ -88,3 +88,22 @@ def test_groups_may_be_called_anything(names):
 def test_only_policies():
     with pytest.raises(eo.OptionError, match="The first argument must be a Policy, got dict"):
         eo.to_python({})
+
+
+def test_no_odds_and_no_draw_are_none():
+    rule = module_of(POLICIES["linear"])
+    for score in (None, "abc", 10**400, float("nan"), []):
+        assert rule["odds"](score, "white") is None
+    for u in (None, float("nan")):
+        assert rule["decide"](49.5, "white", u) is None
+        assert module_of(POLICIES["reviews"])["decide"](49.5, "white", u) is None
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_zero_has_no_sign(name):
+    """Which == does not see, and a file does."""
+    policy, rule = POLICIES[name], module_of(POLICIES[name])
+    for group in policy.groups:
+        scores = [*policy.curves[group].pieces.breaks.tolist(), 0.0, -0.0]
+        odds = policy.odds(scores, np.full(len(scores), group))
+        assert [str(rule["odds"](score, group)) for score in scores] == list(map(str, odds.tolist()))

@@ -694,3 +694,28 @@ def test_without_sqlglot_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlglot", None)
     with pytest.raises(eo.MissingPackageError, match=r"pip install 'evenodds\[sql\]'"):
         eo.to_sql(POLICIES["linear"], dialect="duckdb", table="people", **WORDS)
+
+
+@pytest.mark.parametrize("name", ["odds", "ODDS", "draw", "decision"])
+def test_a_new_column_that_is_there_already_is_an_error_in_duckdb(name):
+    """And not another name for the new one, beside which the old one would be read."""
+    duckdb = needed("duckdb")
+    policy = eo.fit(eo.datasets.credit_risk())
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE people AS SELECT 'a' AS who, 25.0 AS points, 'white' AS race, 0.0 AS {name}")
+    connection.execute("CREATE TABLE evenodds_pads (i BLOB, o BLOB)")
+    text = eo.to_sql(policy, dialect="duckdb", table="people", score="points", group="race", id="who")
+    with pytest.raises(duckdb.BinderException, match="Ambiguous"):
+        connection.execute(text)
+
+
+def test_booleans_are_asked_about_whatever_other_values_hold():
+    rng = np.random.default_rng(0)
+    veteran = rng.choice([True, False], 400)
+    city = rng.choice(["Paris, France", "Rome"], 400)
+    joint = eo.JointDistribution.from_arrays(rng.normal(size=400), [veteran, city], rng.integers(0, 2, 400))
+    words = {"dialect": "duckdb", "table": "people", "score": "points", "group": ["veteran", "city"]}
+    policy = eo.fit(joint)
+    with pytest.raises(eo.OptionError, match="in 'veteran' look like boolean values"):
+        eo.to_sql(policy, **words)
+    assert "WHEN p.\"veteran\" THEN 'True'" in eo.to_sql(policy, kinds={"veteran": "boolean"}, **words)

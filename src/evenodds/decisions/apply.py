@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import and_, or_
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import DataError, OptionError, UnknownGroupError, one_of
+from evenodds.errors import DataError, EvenoddsWarning, OptionError, UnknownGroupError, one_of
 from evenodds.frames import Frame, array_of, constant, is_lazy, narwhals, opened, with_column
 from evenodds.geometry.pieces import Pieces
 from evenodds.geometry.underflow import without_underflow
@@ -22,6 +23,7 @@ from evenodds.model.policy import Outcome, Policy, check_policy
 
 __all__ = ["apply", "group_number", "is_taken"]
 
+_SOME = 20  # scores that tell a scale
 _ROWS = 5  # that are shown of those that cannot be used
 
 
@@ -107,10 +109,25 @@ def apply(
     codes = get_indexer([native[name] for name in groups], policy.groups)
     for name, outcome in columns.items():
         odds = policy.odds_or_nan(scores, codes, outcome=outcome)
+        if outcome == "yes":
+            _warn_of_another_scale(policy, scores)
         if on_invalid != "null":
             _refuse_invalid(policy, odds, scores, codes, [array_of(native[name]) for name in groups])
         native = with_column(opened(native, []), name, odds)
     return native
+
+
+def _warn_of_another_scale(policy: Policy, scores: NDArray[Any]) -> None:
+    """Scores on another scale, such as points in place of probabilities, would give everybody a yes, or nobody."""
+    finite = scores[np.isfinite(scores)]
+    low, high = policy.score_range
+    outside = int(((finite < low) | (finite > high)).sum())
+    if finite.size >= _SOME and 2 * outside > finite.size:
+        msg = (
+            f"{outside:,} of {finite.size:,} scores lie outside those of the fit, which go from {low:g} to {high:g}. "
+            "Hint: are they on the same scale, and of the same model?"
+        )
+        warnings.warn(msg, EvenoddsWarning, stacklevel=3)
 
 
 def is_taken(table: Frame, name: str) -> bool:

@@ -204,9 +204,9 @@ def stability(
     rng : int, Generator or RandomState
         The same number, the same answer.
     confidence : float
-        Which share of the draws the intervals hold.
+        Which share of the draws the intervals hold; it is not the confidence of `fit`, which cannot be asked for here.
     **options : any
-        Of `fit`, such as max_slope=0.1; all but `review`.
+        Of `fit`, such as max_slope=0.1; all but `review`, `confidence` and `guarantee`.
 
     Returns
     -------
@@ -234,6 +234,9 @@ def stability(
     source = generator_of(rng)
     if options.get("review") is not None:
         msg = "stability fits one curve a group, and review= two. Hint: leave out review, or audit on fresh people."
+        raise OptionError(msg)
+    if "guarantee" in options:
+        msg = "stability draws people again, and has no guarantee=; its confidence= is that of its intervals."
         raise OptionError(msg)
     policy = fit(joint, **options)
     tries = [_drawn_fit(joint, source, options) for _ in tracked(range(draws), "Fitting people drawn again")]

@@ -30,6 +30,8 @@ class Dialect:
     table: str = "(VALUES\n{rows}\n  ) AS {alias}({columns})"
     materialized: bool = False
     """Whether a table of constants must be told to be read from text once, and not for each person."""
+    hides_twins: bool = False
+    """Whether two columns of one name are no error, but one of them gets another name."""
     refuses_underflow: bool = False
     """Whether a product that is 0 though its factors are not is an error."""
     exact: str = ""
@@ -121,7 +123,7 @@ def check_text(what: str, text: str) -> None:
 
 _UNWRITTEN = "BigQuery has no names with backticks, backslashes, tabs or line breaks"
 _ALL = (
-    Dialect("duckdb", "DuckDB", exact="COLLATE C"),
+    Dialect("duckdb", "DuckDB", exact="COLLATE C", hides_twins=True),
     Dialect("postgres", "PostgreSQL", materialized=True, refuses_underflow=True, exact='COLLATE "C"'),
     Dialect("spark", "Spark", forbidden={"${": "Spark puts the values of variables in place of ${...}"}),
     Dialect("snowflake", "Snowflake", escapes=True),

@@ -23,10 +23,10 @@ export function reviewOdds(policy, score, group) {
   return between > CERTAIN ? between : 0;
 }
 
-/** What a draw decides: 1 or 0, with reviews "yes", "review" or "no"; null where there are no odds. */
+/** What a draw decides: 1 or 0, with reviews "yes", "review" or "no"; null where there are no odds, or no draw. */
 export function outcome(policy, score, group, u) {
   const yes = odds(policy, score, group);
-  if (yes === null) return null;
+  if (yes === null || typeof u !== "number" || Number.isNaN(u)) return null;
   if (!policy.review_curves) return u < yes ? 1 : 0;
   if (u < yes) return "yes";
   return u < yes + reviewOdds(policy, score, group) ? "review" : "no";
@@ -34,7 +34,7 @@ export function outcome(policy, score, group, u) {
 
 /** The draw of an id, a string or a whole number, from 0 to below 1. */
 export async function draw(key, id, round = "") {
-  if (!/^[0-9a-f]{64}$/.test(key)) throw new RangeError("The key must be 64 lower-case hexadecimal digits.");
+  if (typeof key !== "string" || !/^[0-9a-f]{64}$/.test(key)) throw new RangeError("The key must be 64 lower-case hexadecimal digits.");
   if (typeof round !== "string" || /[|\0]/.test(round) || HALF_A_CHARACTER.test(round)) {
     throw new RangeError("The round must be a string without |, U+0000 and lone surrogates.");
   }

@@ -68,17 +68,17 @@ def draw(key, id, round=""):
 '''
 _DECIDE = '''\
 def decide(score, group, u):
-    """What a draw decides: 1 is a yes, 0 a no; None where there are no odds."""
+    """What a draw decides: 1 is a yes, 0 a no; None where there are no odds, or no draw."""
     yes = odds(score, group)
-    if yes is None:
+    if yes is None or u is None or u != u:
         return None
     return 1 if u < yes else 0
 '''
 _DECIDE_WITH_REVIEW = '''\
 def decide(score, group, u):
-    """What a draw decides: "yes", "review" or "no"; None where there are no odds."""
+    """What a draw decides: "yes", "review" or "no"; None where there are no odds, or no draw."""
     yes, review = odds(score, group), review_odds(score, group)
-    if yes is None:
+    if yes is None or u is None or u != u:
         return None
     if u < yes:
         return "yes"
@@ -120,7 +120,7 @@ def to_python(policy: Policy) -> str:
                 return 0.0
             if score < 31.01...:
                 u = (score - 9.73...) * 0.0469...
-                return 0.5 * u
+                return 0.5 * u + 0.0
             if score < 52.29...:
                 u = (score - 52.29...) * -0.0469...
                 return -0.5 * u + 1.0
@@ -152,7 +152,10 @@ def _body(groups: tuple[str, ...], curves: tuple[Curve, ...]) -> str:
     """The branches of all groups, indented as the body of a function."""
     lines = dedent(
         """\
-        score = float(score)
+        try:
+            score = float(score)
+        except (TypeError, ValueError, OverflowError):
+            return None
         if score != score or score in (float("inf"), float("-inf")):
             return None
         """
@@ -187,9 +190,10 @@ def _polynomial(pieces: Pieces, piece: int) -> Iterator[str]:
     if others:
         origin, rate = pieces.origin[piece].item(), pieces.rate[piece].item()
         yield f"u = (score - {origin!r}) * {rate!r}"
-    for coefficient in reversed(others):
+    for power in reversed(range(len(others))):
         product = f"({value}) * u" if " " in value else f"{value} * u"
-        value = product if coefficient == "0.0" else f"{product} + {coefficient}"
+        # A zero can be left out but at the end, where it makes 0.0 of -0.0.
+        value = product if others[power] == "0.0" and power else f"{product} + {others[power]}"
     yield f"return {value}"
 
 

@@ -169,21 +169,28 @@ def _groups(policy: Policy, names: Sequence[str], kinds: object) -> tuple[Group,
             msg = f"kinds names {name!r}, which is no group column. Allowed: {', '.join(names)}.{hint}"
             raise OptionError(msg)
         one_of(f"kinds[{name!r}]", kind, KINDS)
-    readings = [parts for key in policy.groups for parts in parts_of(key, len(names))]
-    if not readings:
+    by_key = [parts_of(key, len(names)) for key in policy.groups]
+    if not any(by_key):
         msg = f"No group of the policy can be made of {len(names)} columns. The policy knows: {policy.known}."
         raise OptionError(msg)
-    columns = zip(names, zip(*readings, strict=True), strict=True)
-    return tuple(_group(name, tuple(dict.fromkeys(texts)), kinds.get(name)) for name, texts in columns)
+    found = []
+    for i, name in enumerate(names):
+        ways = [[parts[i] for parts in ways] for ways in by_key if ways]
+        found.append(_group(name, tuple(dict.fromkeys(text for way in ways for text in way)), kinds.get(name), ways))
+    return tuple(found)
 
 
-def _group(name: str, texts: tuple[str, ...], kind: str | None) -> Group:
-    """A group column; where its values look like others than text, or unlike those that it is said to hold, ask."""
+def _group(name: str, texts: tuple[str, ...], kind: str | None, ways: Sequence[Sequence[str]]) -> Group:
+    """A group column; where its values look like others than text, or unlike those that it is said to hold, ask.
+
+    A key may be read in several ways, where values hold the joiner: `ways` has the value of each way, for each key.
+    """
     looks = {"boolean": _is_boolean, "float": _is_float}
     if kind is None:
         for other, is_other in looks.items():
-            if all(map(is_other, texts)):
-                shown = ", ".join(map(repr, texts[:3])) + (", ..." if len(texts) > 3 else "")  # noqa: PLR2004
+            if all(any(map(is_other, way)) for way in ways):
+                alike = [text for text in texts if is_other(text)]
+                shown = ", ".join(map(repr, alike[:3])) + (", ..." if len(alike) > 3 else "")  # noqa: PLR2004
                 msg = (
                     f"The groups {shown} in {name!r} look like {other} values, which engines write in other ways than "
                     f"Python. Hint: say what the column holds, kinds={{{name!r}: {other!r}}}, or 'text' if it is text."

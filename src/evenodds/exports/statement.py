@@ -94,9 +94,12 @@ class Statement:
 
     def _steps(self) -> Iterator[tuple[str, str]]:
         policy = self.policy
-        pieces, last = self._own("pieces"), self._own("odds")
+        pieces, last, people = self._own("pieces"), self._own("odds"), self.dialect.quoted(*self.table)
+        if self.dialect.hides_twins:
+            yield self._own("people"), self._without_twins(people)
+            people = self._own("people")
         yield pieces, self._constants(policy.group_curves)
-        yield last, self._adding(self.into, self._odds, self.dialect.quoted(*self.table), self._piece(pieces))
+        yield last, self._adding(self.into, self._odds, people, self._piece(pieces))
         if policy.review is not None:
             pieces, before, last = self._own("review_pieces"), last, self._own("review")
             yield pieces, self._constants(policy.group_review_curves)
@@ -106,6 +109,13 @@ class Statement:
             pads = f"CROSS JOIN {self.dialect.quoted(*self.pads)} AS k"
             yield draw, self._adding(self.draw, self._drawn(self.id), last, pads)
             yield decision, self._adding(self.decision, self._decided, draw)
+
+    def _without_twins(self, people: str) -> str:
+        """The people; a column of theirs that has the name of a new one is ambiguous here, and so an error."""
+        new = ", ".join(f"NULL AS {self.dialect.quoted(name)}" for name in self.made)
+        conditions = "\n    AND ".join(f"{self.dialect.quoted(name)} IS NULL" for name in self.made)
+        lines = ["SELECT", "  p.*", f"FROM {people} AS p", f"CROSS JOIN (SELECT {new}) AS new", f"WHERE {conditions}"]
+        return "\n  ".join(["(", *lines]) + "\n)"
 
     def _own(self, step: str) -> str:
         """The name of a step, which none of the tables has."""

@@ -33,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 _SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.0)  # of the tolerance, looked at first
 _HALVINGS = 8  # of the step between two of them
 _NAMED = 4  # groups and labels that are too small
-_BROKEN = 1e-6  # a promise that is missed by more is broken
+_FAR, _BROKEN = 0.3, 1e-6  # a tolerance that nobody wants, and a promise that is missed by more than rounding
 
 
 def fit(
@@ -266,7 +266,7 @@ def _too_few(population: Population, tolerance: float, assurance: Assurance) -> 
     needed, bound = population.needed(tolerance, confidence, guarantee), population.bound(confidence, guarantee)
     more = f", and {len(needed) - _NAMED} more" if len(needed) > _NAMED else ""
     takes = "; ".join(map(str, needed[:_NAMED])) + more if needed else "more people than can be told"
-    hint = f"tolerance={bound * 1.01:.3g}" if bound * 1.01 < 1 else "merge the smallest groups"
+    hint = f"tolerance={bound * 1.01:.3g}" if bound * 1.01 < _FAR else "merge the smallest groups"
     hint += " or guarantee='asymptotic'" if guarantee == "finite" else ""
     return (
         f"There are too few people to promise tolerance={tolerance:g} of new people with confidence={confidence:g} "

@@ -376,7 +376,7 @@ def check_is_joint(joint: object, where: str) -> None:
     if not isinstance(joint, JointDistribution):
         msg = (
             f"{where} must be a JointDistribution, got {type(joint).__name__}. "
-            "Hint: evenodds.JointDistribution.from_arrays(score, group, label)."
+            "Hint: evenodds.JointDistribution.from_frame(frame, score=, group=, label=), or from_arrays."
         )
         raise OptionError(msg)
 

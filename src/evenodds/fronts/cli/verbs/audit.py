@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from evenodds.fronts.cli.notes import tell
 from evenodds.fronts.cli.options import as_json, people_of_an_audit, words_for
 from evenodds.fronts.cli.words import WordOption
 
@@ -66,5 +67,7 @@ def audit(**given: Any) -> None:
         print_json({"verdict": said, "confidence": given["confidence"], "figures": measured.rows()})
     else:
         click.echo(str(measured))
+    if verdict is None:
+        tell("No verdict, since no tolerance was given. Hint: --tolerance.")
     if verdict == "fail":
         sys.exit(1)
