@@ -91,7 +91,7 @@ def test_what_is_missing_has_no_decision(engines, policy, reviewing, kind, revie
         }
     )
     columns = engines.columns(eo.decide(reviewing if reviews else policy, engines.frame(kind, people), **WORDS))
-    a, b, c, d = eo.draw("abcd", key=KEY).tolist()
+    a, b, c, d = eo.draw(list("abcd"), key=KEY).tolist()
     assert columns["draw"] == [a, None, None, b, c, d]
     assert [one is None for one in columns["odds"]] == [False] * 3 + [True] * 3
     assert columns["decision"][0] in {0, 1, "yes", "review", "no"}
@@ -281,4 +281,4 @@ def test_a_connection_that_takes_no_data_by_name_is_told(policy):
     ):
         eo.decide(policy, relation, **WORDS)
     connection.execute("SET python_enable_replacements = true")
-    assert eo.decide(policy, relation, **WORDS).fetchall()[0][-2:] == (eo.draw("a", key=KEY)[0], 1)
+    assert eo.decide(policy, relation, **WORDS).fetchall()[0][-2:] == (eo.draw(["a"], key=KEY)[0], 1)

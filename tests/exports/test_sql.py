@@ -200,7 +200,7 @@ def test_draws_and_decisions_of_a_thousand_awkward_ids(place, name, round_):
     assert list(columns) == known.column_names
     for new in known.column_names:
         assert columns[new][:1000] == known[new].to_pylist()
-    assert columns["draw"][1000:] == [None, None, *eo.draw("xy", key=KEY, round=round_).tolist()]
+    assert columns["draw"][1000:] == [None, None, *eo.draw(["x", "y"], key=KEY, round=round_).tolist()]
     assert columns["decision"][1000:] == [None] * 4
     assert [one is None for one in columns["odds"][1000:]] == [False, False, True, True]
     assert set(columns["decision"][:1000]) == ({"yes", "review", "no"} if policy.review else {0, 1})
@@ -381,7 +381,7 @@ def test_columns_that_do_not_tell_upper_from_lower_case(engines, dialect):
 
 
 def test_a_draw_that_equals_the_odds_is_no_yes(place):
-    u = eo.draw("a", key=KEY).item()
+    u = eo.draw(["a"], key=KEY).item()
     assert u > 0.25
     table = place.made(pa.table({"id": [0], "who": ["a"], "r": [0.5], "g": ["g"]}))
     place.with_pads()
@@ -713,7 +713,8 @@ def test_booleans_are_asked_about_whatever_other_values_hold():
     rng = np.random.default_rng(0)
     veteran = rng.choice([True, False], 400)
     city = rng.choice(["Paris, France", "Rome"], 400)
-    joint = eo.JointDistribution.from_arrays(rng.normal(size=400), [veteran, city], rng.integers(0, 2, 400))
+    label = rng.integers(0, 2, 400)
+    joint = eo.JointDistribution.from_arrays(rng.normal(size=400) + label, [veteran, city], label)
     words = {"dialect": "duckdb", "table": "people", "score": "points", "group": ["veteran", "city"]}
     policy = eo.fit(joint)
     with pytest.raises(eo.OptionError, match="in 'veteran' look like boolean values"):
