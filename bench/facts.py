@@ -4,7 +4,7 @@ Usage: python bench/facts.py [--halves N] [--only METHOD]... [--results FILE] [-
 
 Everybody is fitted to the same people, and asked for odds and decisions, each in an environment of its own. What
 follows from these is computed here, by the same lines for all. Writes bench/facts.json, the tables of
-docs/beside-others.md, and the first of them into README.md if that has a place for it.
+docs/beside-others.md and those of README.md.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ METHODS = {
 }
 TWO_GROUPS = ("aif360",)  # who knows no more
 _NOT_ALONE = ("one_threshold", "evenodds_fixed")  # who have no version of their own
-FIRST = "credit"  # the table that the README shows
 _SURE = 1e-9  # odds this near to 0 or 1 leave nothing to chance
 _FAR = 5.0  # standard deviations that draws are off their odds only if these were misread
 
@@ -170,10 +169,10 @@ def caption_of(results: dict[str, Any], table: dict[str, Any]) -> str:
     )
 
 
-def text_of(results: dict[str, Any], *only: str) -> str:
+def text_of(results: dict[str, Any]) -> str:
     """The tables, each with its caption."""
-    wanted = {key: table for key, table in results["tables"].items() if not only or key in only}
-    return "\n\n".join(f"{table_of(table['methods'])}\n\n{caption_of(results, table)}" for table in wanted.values())
+    tables = results["tables"].values()
+    return "\n\n".join(f"{table_of(table['methods'])}\n\n{caption_of(results, table)}" for table in tables)
 
 
 def filled(page: str, text: str) -> str:
@@ -183,13 +182,11 @@ def filled(page: str, text: str) -> str:
 
 
 def write(results: dict[str, Any], into: Path | None = None) -> None:
-    """The page, with its own words around the tables, and the first table in the README; or both into a folder."""
-    for page, only in ((PAGE, ()), (README, (FIRST,))):
+    """The page and the README, with their own words around the tables; or both into a folder."""
+    for page in (PAGE, README):
         text = page.read_text(encoding="utf-8")
         if START in text:
-            (page if into is None else into / page.name).write_text(
-                filled(text, text_of(results, *only)), encoding="utf-8"
-            )
+            (page if into is None else into / page.name).write_text(filled(text, text_of(results)), encoding="utf-8")
 
 
 def main() -> None:
