@@ -29,6 +29,7 @@ def engines():
     found.stop()
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist writes groups into the names of tests
 def pytest_collection_modifyitems(items):
     """What needs Spark or PostgreSQL runs in one process, so that each is started once."""
     for item in items:
