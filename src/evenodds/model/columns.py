@@ -104,7 +104,8 @@ def check_resolution(resolution: float | None) -> float:
         )
         raise OptionError(msg)
     if not (1 / HUGE < resolution < HUGE):
-        msg = f"resolution={resolution!r} is not allowed. Allowed: a finite number above 0."
+        allowed = f"a finite number above 0, between {1 / HUGE:g} and {HUGE:g}"
+        msg = f"resolution={resolution!r} is not allowed. Allowed: {allowed}."
         raise OptionError(msg)
     return float(resolution)
 

@@ -139,7 +139,8 @@ def read_document(path: str | PathLike[str]) -> dict[str, Any]:
         raise DataError(msg)
     if not 1 <= _version_of(document) <= VERSION:
         version = document.get("version")
-        msg = f"{file} has version {version!r}; this evenodds reads up to {VERSION}. Hint: pip install -U evenodds."
+        hint = " Hint: pip install -U evenodds." if _version_of(document) > VERSION else ""
+        msg = f"{file} has version {version!r}; this evenodds reads up to {VERSION}.{hint}"
         raise DataError(msg)
     if document.get("fingerprint") != known:
         msg = f"{file} was changed since it was saved: its fingerprint does not match. Hint: save the policy again."
@@ -166,6 +167,8 @@ def parts_of_policy(document: Mapping[str, Any]) -> dict[str, Any]:
         _check_reviews(curves, upper, certificate)
     except (EvenoddsError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as reason:
         told = str(reason) if isinstance(reason, ValueError) else repr(reason)
+        if isinstance(reason, KeyError):
+            told = f"it has no {reason}."
         msg = f"The policy lacks a part, or has one that is not what it should be: {told}"
         raise DataError(msg) from None
     return {

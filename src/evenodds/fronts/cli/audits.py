@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,8 @@ def policy_and_data(given: Mapping[str, Any]) -> tuple[str | None, str]:
     wanted = 1 if other else 2
     if len(files) != wanted:
         what = "DATA" if other else "POLICY DATA, or DATA with --decision or --threshold"
-        msg = f"{len(files)} files were given: {', '.join(files) or 'none'}. Allowed: {what}."
+        count = "1 file was" if len(files) == 1 else f"{len(files)} files were"
+        msg = f"{count} given: {', '.join(files) or 'none'}. Allowed: {what}."
         raise OptionError(msg)
     if given["output_format"] != "ll144" and given["output"]:
         msg = "-o is where --format ll144 is written; other formats go to standard output."
@@ -45,7 +47,7 @@ def policy_and_data(given: Mapping[str, Any]) -> tuple[str | None, str]:
 def _need(given: Mapping[str, Any], *names: str) -> None:
     for name in names:
         if given[name] is None:
-            msg = f"Missing option --{name}."
+            msg = f"Missing option --{name}. Hint: evenodds audit --help."
             raise OptionError(msg)
 
 
@@ -64,6 +66,9 @@ def audited(given: dict[str, Any], policy: str | None, data: str) -> Audit:
         with rows_from(1, where):
             return Audit.of_decisions(**found, **wanted, constraints=constraints, columns=columns)
     _need(given, "score")
+    if policy is None and not math.isfinite(given["threshold"]):
+        msg = f"--threshold {given['threshold']} is not allowed. Allowed: a finite number."
+        raise OptionError(msg)
     read = Policy.load(policy) if policy is not None else float(given["threshold"])
     orientation = read.orientation if isinstance(read, Policy) else given["orientation"]
     joint = joint_of({**given, "data": data}, orientation=orientation, one_sided="keep")
@@ -106,13 +111,15 @@ def _columns(given: Mapping[str, Any], data: str, label: str | None) -> tuple[di
     """Decisions, groups, labels and weights of a file."""
     source = Source.of(data, given["file_format"], given["delimiter"])
     groups, weight, decision = groups_of(given["group"]), given["weight"], given["decision"]
-    roles = {"--decision": [decision], "--group": groups, "--weight": [weight] if weight else []}
-    check_roles(roles | {"--label": [label] if label else []})
-    table = source.table([decision, *groups, *([label] if label else []), *([weight] if weight else [])])
+    roles = {"--decision": [decision], "--group": groups, "--weight": [weight] if weight is not None else []}
+    check_roles(roles | {"--label": [label] if label is not None else []})
+    table = source.table(
+        [decision, *groups, *([label] if label is not None else []), *([weight] if weight is not None else [])]
+    )
     people = people_of(
         table,
         source.name,
-        number={"decision": decision, **({"weight": weight} if weight else {})},
+        number={"decision": decision, **({"weight": weight} if weight is not None else {})},
         groups=groups,
         label=label,
         positive_label=given["positive_label"],
@@ -122,9 +129,9 @@ def _columns(given: Mapping[str, Any], data: str, label: str | None) -> tuple[di
     found: dict[str, Any] = {
         "decision_or_odds": people[decision].to_numpy(),
         "group": [np.array(people[name].to_pylist(), dtype=object) for name in groups],
-        "weight": people[weight].to_numpy() if weight else None,
+        "weight": people[weight].to_numpy() if weight is not None else None,
     }
-    if label:
+    if label is not None:
         yes = people[label].to_numpy()
         found["label"] = labels_of(f"label column {label!r}", yes, given["positive_label"])
     return found, source.name

@@ -19,6 +19,7 @@ _HINTS = {
     "positive_label=": "--positive-label ",
     "round=": "--round ",
     ", or True for as many": ", or --places for as many",
+    "places= hands": "--places hands",
     "places=": "--places-count ",
     "digits=": "--digits ",
     "confidence=": "--confidence ",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,12 +34,12 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click's, which runs the command."""
-        with _as_a_shell_says():
+        with _as_a_shell_says(ctx):
             return super().invoke(ctx)
 
 
 @contextmanager
-def _as_a_shell_says() -> Iterator[None]:
+def _as_a_shell_says(group: click.Context | None = None) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
@@ -48,7 +49,7 @@ def _as_a_shell_says() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.UsageError as error:
-        raise _Refused(error) from None
+        raise _Refused(error, group) from None
 
 
 class _Refused(click.ClickException):
@@ -56,15 +57,23 @@ class _Refused(click.ClickException):
 
     exit_code = _BAD_INPUT
 
-    def __init__(self, error: click.UsageError) -> None:
-        command = error.ctx.command_path if error.ctx else "evenodds"
-        words = " ".join(error.format_message().split())
-        hint = "" if "Did you mean" in words else f" Hint: {command} --help."
-        super().__init__(f"evenodds: {words}{hint}")
+    def __init__(self, error: click.UsageError, group: click.Context | None) -> None:
+        words = error.format_message().replace("a valid integer range", "a whole number")
+        if "Did you mean" not in words:
+            words = f"{words.removesuffix('.')}. Hint: {_asked(error, group)} --help."
+        super().__init__(f"evenodds: {_one_line(words)}")
 
     def show(self, file: Any = None) -> None:  # noqa: ARG002 click gives it
         """One line."""
         click.echo(self.message, err=True)
+
+
+def _asked(error: click.UsageError, group: click.Context | None) -> str:
+    """The command whose words they are; click does not say it of an option that lacks its value."""
+    if error.ctx is not None:
+        return error.ctx.command_path
+    command = group.invoked_subcommand if group else None
+    return f"evenodds {command}" if command else "evenodds"
 
 
 def run(commands: Callable[[], None]) -> None:
@@ -77,7 +86,7 @@ def run(commands: Callable[[], None]) -> None:
                 raise
             except (EvenoddsError, OSError) as error:
                 words = _of_the_system(error) if isinstance(error, OSError) else str(error)
-                click.echo(f"evenodds: {' '.join(words.split())}", err=True)  # one line, whatever names have in them
+                click.echo(f"evenodds: {_one_line(words)}", err=True)
                 sys.exit(_BAD_INPUT)
     finally:
         _let_go()
@@ -100,6 +109,11 @@ def _let_go() -> None:
                 stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _one_line(words: str) -> str:
+    """A message in one line, whatever names have in it: also what would steer a terminal."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda match: repr(match[0])[1:-1], " ".join(words.split()))
 
 
 def _of_the_system(error: OSError) -> str:

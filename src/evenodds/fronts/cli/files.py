@@ -45,6 +45,7 @@ _PLAINLY = {
     "larger than field limit": f"the name of a column is longer than {_LONGEST} characters. "
     "Hint: is a quotation mark left open?",
     "new-line character": "its lines end in a carriage return alone. Hint: save it with those of Unix or Windows.",
+    "metadata bytes": "it is no Arrow file, or was cut off.",
     "codec can't decode": "it is not UTF-8 text. Hint: save it as UTF-8.",
 }  # what the readers say, and what we say instead
 
@@ -61,6 +62,9 @@ class Source:
     def of(cls, path: str, given_format: str | None, delimiter: str | None) -> Source:
         """The format is told by the name's ending unless it is given; standard input is CSV unless it is."""
         if path != "-":
+            if not path:
+                msg = "'' is not the name of a file."
+                raise DataError(msg)
             file = Path(path)
             if not file.exists():
                 msg = f"There is no file {path}."
@@ -99,6 +103,9 @@ class Source:
         whole = pa.BufferOutputStream()  # Parquet and Arrow files are read from their end
         while part := sys.stdin.buffer.read1(_BLOCK):  # type: ignore[union-attr]
             whole.write(part)
+        if not whole.tell():
+            msg = f"{self.name} is empty."
+            raise DataError(msg)
         yield pa.BufferReader(whole.getvalue())
 
     def batches(self, needed: Sequence[str], *, only: bool = False) -> Iterator[pa.Table]:
@@ -114,7 +121,8 @@ class Source:
                 for table in reader(stream, needed, columns):
                     self._check_text(table, rows + 1)
                     rows += table.num_rows
-                    yield table
+                    if table.num_rows:
+                        yield table
             if not rows:
                 msg = f"{self.name} has columns, and no rows."
                 raise DataError(msg)
@@ -220,7 +228,8 @@ class Source:
 
 
 def _delimiter(path: str, given: str | None) -> str:
-    mark = {"\\t": "\t"}.get(given or "", given) or ("\t" if path.lower().endswith(".tsv") else ",")
+    usual = "\t" if path.lower().endswith(".tsv") else ","
+    mark = usual if given is None else {"\\t": "\t"}.get(given, given)
     if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
         msg = f"--delimiter {given!r} is not allowed. Allowed: one character, such as ; or \\t for a tab."
         raise OptionError(msg)

@@ -176,9 +176,13 @@ def groups_of(group: str) -> list[str]:
 
 
 def check_roles(columns: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a column that is asked to be two things."""
+    """Refuse a column that is asked to be two things, and a name that is none."""
     held: dict[str, str] = {}
     for role, names in columns.items():
+        if "" in names or (role == "--group" and not names):
+            several = ", or several separated by commas" if role == "--group" else ""
+            msg = f"{role} names no column. Hint: give it a name{several}."
+            raise OptionError(msg)
         for name in names:
             if name in held:
                 msg = f"The column {name!r} cannot be {held[name]} and {role} at once."
@@ -198,6 +202,9 @@ def goal_settings(given: dict[str, Any]) -> dict[str, Any]:
     """Constraints, objective, tolerance and curve, as Python takes them."""
     settings = {name: given[name] for name in ("constraints", "objective", "tolerance", "curve")}
     if given["cost"]:
+        if click.get_current_context().get_parameter_source("objective") is click.core.ParameterSource.COMMANDLINE:
+            msg = "--cost is in place of an objective, and --objective names one: give one of them."
+            raise OptionError(msg)
         from evenodds.model.goals import Cost  # noqa: PLC0415 loads numpy
 
         settings["objective"] = Cost(*given["cost"])
@@ -213,7 +220,9 @@ def fit_settings(given: dict[str, Any]) -> dict[str, Any]:
         try:
             fpr, tpr = (float(rate) for rate in target.split(","))
         except ValueError:
-            msg = f'--target {target} is not allowed. Allowed: two rates such as 0.2,0.8, or "baseline".'
+            msg = (
+                f'--target {target or repr(target)} is not allowed. Allowed: two rates such as 0.2,0.8, or "baseline".'
+            )
             raise OptionError(msg) from None
         target = (fpr, tpr)
     return settings | {"target": target, "review": _review_of(given)}
@@ -246,12 +255,14 @@ def joint_of(
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     groups = groups_of(given["group"])
     score, label, weight = given["score"], given["label"], given["weight"]
-    check_roles({"--score": [score], "--group": groups, "--label": [label], "--weight": [weight] if weight else []})
-    table = source.table([score, *groups, label, *([weight] if weight else [])])
+    check_roles(
+        {"--score": [score], "--group": groups, "--label": [label], "--weight": [weight] if weight is not None else []}
+    )
+    table = source.table([score, *groups, label, *([weight] if weight is not None else [])])
     people = people_of(
         table,
         source.name,
-        number={"score": score, **({"weight": weight} if weight else {})},
+        number={"score": score, **({"weight": weight} if weight is not None else {})},
         groups=groups,
         label=label,
         positive_label=given["positive_label"],

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from evenodds.decisions.keys import check_key
 from evenodds.errors import DataError, EvenoddsWarning, OptionError
 from evenodds.files import place_of, placed
 
@@ -58,8 +59,14 @@ def check_policy_place(output: str | None, *, force: bool) -> None:
 
 def check_folder(folder: str | None) -> None:
     """Refuse what cannot be a folder to write to, before any work is done; one that is not there yet can be made."""
-    if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
-        msg = f"{folder} is a file, and not a folder."
+    if folder is None:
+        return
+    if not folder:
+        msg = "-o names no folder. Hint: give it a name, or leave it out."
+        raise OptionError(msg)
+    there = next(one for one in (Path(folder), *Path(folder).parents) if os.path.lexists(one))
+    if not there.is_dir():
+        msg = f"{there} is a {'link that leads to no' if there.is_symlink() else 'file, and not a'} folder."
         raise OptionError(msg)
 
 
@@ -84,14 +91,12 @@ def write_secret(path: str, text: str) -> None:
 def write_keys(folder: str, keys: Sequence[str]) -> None:
     """Write each key to a file of its own, 1.txt and so on, in a new folder that only its owner can enter."""
     place = Path(folder)
-    part = place.with_name(f".evenodds.{os.urandom(8).hex()}.part")
     width = len(str(len(keys)))
     if place.exists() or place.is_symlink():
         msg = f"{folder} is there already, and keys that are written over are lost. Hint: choose another name."
         raise OptionError(msg)
-    if not place.parent.is_dir():
-        msg = f"There is no folder {place.parent}. Hint: make it first."
-        raise OptionError(msg)
+    place_of(folder)  # refuses what is in no folder
+    part = place.with_name(f".evenodds.{os.urandom(8).hex()}.part")
     try:
         part.mkdir(0o700)
         for number, key in enumerate(keys, 1):
@@ -103,6 +108,7 @@ def write_keys(folder: str, keys: Sequence[str]) -> None:
 
 def key_of(path: str) -> str:
     """The key that a file holds; a warning where others than its owner can read it."""
+    key = check_key(key_in(path))  # first, since what is no key is no secret
     file = Path(path)
     mode = file.stat().st_mode
     if os.name == "posix" and stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):
@@ -111,7 +117,7 @@ def key_of(path: str) -> str:
             f"foretell every draw. Hint: chmod 600 {path}, or evenodds draw-key -o, which writes it so."
         )
         warnings.warn(msg, EvenoddsWarning, stacklevel=2)
-    return key_in(path)
+    return key
 
 
 def key_in(path: str) -> str:

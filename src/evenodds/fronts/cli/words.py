@@ -41,7 +41,7 @@ class Word(click.ParamType[str]):
         try:
             return one_of(name, value, self.words, self._elsewhere)
         except OptionError as error:
-            raise OptionError(str(error).replace(f"{name}={value!r}", f"{name} {value}")) from None
+            raise OptionError(str(error).replace(f"{name}={value!r}", f"{name} {value or repr(value)}")) from None
 
     def shell_complete(
         self,

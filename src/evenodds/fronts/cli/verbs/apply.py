@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli.options import columns, data, delimiter, file_format, policy_file
+from evenodds.fronts.cli.options import check_roles, columns, data, delimiter, file_format, policy_file
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["apply"]
@@ -40,6 +40,7 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     from evenodds.fronts.cli.streams import streamed
     from evenodds.model.policy import Policy
 
+    check_roles({"--into": [into]})
     check_outputs({"-o": output}, policy)
     read = Policy.load(policy)
 

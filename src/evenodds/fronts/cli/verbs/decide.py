@@ -57,14 +57,13 @@ def decide(
       evenodds decide policy.json new.csv --score points --group race --id name --key-file key.txt --places > out.csv
     """
     from evenodds.decisions.decide import decide as decided
-    from evenodds.decisions.keys import check_key
     from evenodds.fronts.cli.outputs import check_outputs, key_of
     from evenodds.fronts.cli.streams import streamed
     from evenodds.model.policy import Policy
 
     check_outputs({"-o": output}, policy, key_file)
     asked = places if places_count is None else places_count
-    read, key = Policy.load(policy), check_key(key_of(key_file))
+    read, key = Policy.load(policy), key_of(key_file)
 
     def treated(people: Any, score: str, group: list[str]) -> Any:
         return decided(read, people, score=score, group=group, id=who, key=key, round=round_, places=asked)

@@ -64,4 +64,5 @@ def _numbers(name: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise click.BadParameter(f"{text} is not a list of numbers such as 0.05,0.1,inf", param_hint=name) from None  # noqa: EM102, TRY003
+        msg = f"{text or repr(text)} is not a list of numbers such as 0.05,0.1,inf"
+        raise click.BadParameter(msg, param_hint=name) from None

@@ -70,5 +70,6 @@ def report(
 def _field(text: str) -> tuple[str, str]:
     name, equals, words = text.partition("=")
     if not (name.strip() and equals):
-        raise click.BadParameter(f"{text} is not a field and its text, such as Owner=Credit team", param_hint="--about")  # noqa: EM102, TRY003
+        msg = f"{text or repr(text)} is not a field and its text, such as Owner=Credit team"
+        raise click.BadParameter(msg, param_hint="--about")
     return name.strip(), words.strip()

@@ -8,7 +8,7 @@ import click
 
 from evenodds.errors import OptionError
 from evenodds.fronts.cli.notes import tell_written
-from evenodds.fronts.cli.options import columns, groups_of, policy_file, words_in
+from evenodds.fronts.cli.options import check_roles, columns, groups_of, policy_file, words_in
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["sql"]
@@ -58,6 +58,7 @@ def sql(*, policy: str, group: str, who: str | None, round_: str, kinds: str | N
 
     check_outputs({"-o": output}, policy)
     groups = groups_of(group)
+    check_roles({"--score": [given["score"]], "--group": groups, "--id": [] if who is None else [who]})
     text = to_sql(
         Policy.load(policy), group=groups, id=who, round=round_, kinds=_kinds(kinds) if kinds else None, **given
     )
