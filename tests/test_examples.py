@@ -144,7 +144,7 @@ def test_end_to_end(run):
     assert audit.equalized_odds_difference.high < audit.before.equalized_odds_difference.low
     assert audit.before.accuracy - audit.accuracy < 0.01
     assert "Passed: odds, draws and decisions of all 14,653 rows are right." in text
-    assert sorted(path.name for path in names["folder"].iterdir()) == ["policy.json", "report.html"]
+    assert sorted(path.name for path in names["folder"].iterdir()) == ["odds.sql", "policy.json", "report.html"]
 
 
 def test_from_fairlearn(run):
