@@ -22,7 +22,6 @@ DEFAULT_MAX_LOSS = 0.005
 
 _CONSTRAINTS_ELSEWHERE = {
     "equalised_odds": "equalized_odds",
-    "equal_odds": "equalized_odds",
     "eo": "equalized_odds",
     "equal_opportunity": "true_positive_rate_parity",  # Hardt, Price and Srebro (2016)
     "equality_of_opportunity": "true_positive_rate_parity",
