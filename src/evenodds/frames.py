@@ -22,6 +22,7 @@ __all__ = [
     "Factorized",
     "Frame",
     "array_of",
+    "column_of",
     "columns_of",
     "constant",
     "factorize",
@@ -63,7 +64,7 @@ def narwhals() -> Any:
     return import_module("narwhals")
 
 
-def opened(frame: Any, columns: Sequence[Any]) -> Frame:
+def opened(frame: Any, columns: Sequence[str]) -> Frame:
     """A frame of any library behind narwhals' face; refuse what is no frame, or lacks one of the columns."""
     nw = narwhals()
     try:
@@ -79,11 +80,6 @@ def opened(frame: Any, columns: Sequence[Any]) -> Frame:
         )
         raise DataError(msg)
     for column in columns:
-        if not isinstance(column, str):
-            msg = (
-                f"Columns are told by name, a string; got {column!r:.40}. Hint: rename the frame's columns to strings."
-            )
-            raise DataError(msg)
         if names.count(column) != 1:
             trouble = "no column" if column not in names else "more than one column"
             hint = did_you_mean(column, names) if column not in names else ""
@@ -91,6 +87,11 @@ def opened(frame: Any, columns: Sequence[Any]) -> Frame:
             msg = f"The frame has {trouble} {column!r}. Its columns: {shown}.{hint}"
             raise DataError(msg)
     return cast("Frame", table)
+
+
+def column_of(frame: Any, name: str) -> Any:
+    """A column of a frame in memory; by its name, which in pandas may be a number, and not by its place."""
+    return frame.get_column(name)
 
 
 def is_lazy(frame: Frame) -> bool:

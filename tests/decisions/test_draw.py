@@ -231,7 +231,8 @@ def test_ids_that_are_not_several(policy):
         with pytest.raises(eo.DataError, match=r"cannot be drawn for \(position 0\)"):
             eo.draw([cell], key=KEY)
     people = pd.DataFrame({5: ["a"], "points": [25], "race": ["white"]})
-    with pytest.raises(eo.DataError, match="Columns are told by name, a string; got 5"):
-        eo.decide(policy, people, score="points", group="race", id=5, key=KEY)
+    named = eo.decide(policy, people, score="points", group="race", id=5, key=KEY)  # pandas names columns by anything
+    assert named["draw"].tolist() == eo.draw(["a"], key=KEY).tolist()
+    assert eo.verify(policy, named, score="points", group="race", id=5, key=KEY).passed
     with pytest.raises(eo.OptionError, match="must be a Policy, got str"):
         eo.decide("x", people, score="points", group="race", id="who", key=KEY, places=True)

@@ -52,7 +52,7 @@ def test_what_is_refused_writes_nothing(run, tmp_path):
     for words, told in (
         (
             ["--dialect", "duckbd"],
-            "dialect='duckbd' is not known. Allowed: duckdb, postgres, spark, snowflake, bigquery. Hint",
+            "--dialect duckbd is not known. Allowed: duckdb, postgres, spark, snowflake, bigquery. Hint",
         ),
         (["--table", ""], "table='' is not a name"),
         (["--group", "race,sex"], "No group of the policy can be made of 2 columns"),

@@ -14,7 +14,7 @@ from evenodds.decisions.engines import check_ids, check_places, drawn, fresh, ra
 from evenodds.decisions.keys import check_key
 from evenodds.decisions.places import check_answers, check_number, handed_out, places_asked_for, start_of
 from evenodds.errors import DataError, OptionError
-from evenodds.frames import Frame, array_of, is_lazy, narwhals, opened, with_column
+from evenodds.frames import Frame, array_of, column_of, is_lazy, narwhals, opened, with_column
 from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
 from evenodds.model.keys import get_indexer
@@ -121,7 +121,7 @@ def decide(
     with_odds = apply(policy, frame, score=score, group=group)
     held = opened(with_odds, ["odds"]).to_native()
     odds = array_of(held["odds"])
-    ids = _ids(table[id])
+    ids = _ids(column_of(table, id))
     if asked is not None:
         native = table.to_native()
         codes = get_indexer([native[name] for name in names_of(group)], sorted(policy.groups))

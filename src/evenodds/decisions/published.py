@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.frames import Frame, array_of, factorize, is_lazy, is_missing, opened
+from evenodds.frames import Frame, array_of, column_of, factorize, is_lazy, is_missing, opened
 from evenodds.geometry.pieces import Floats
 from evenodds.model.cells import check_group_kinds, check_numeric
 from evenodds.model.columns import floats_of
@@ -73,7 +73,7 @@ class Published:
             what: floats_of(f"{what} column {name!r}", array_of(native[name])).astype(np.float64)
             for what, name in named.items()
         }
-        column = table[self.decision]
+        column = column_of(table, self.decision)
         if review:
             codes, values = factorize(column)
             places_of = [WORDS.index(value) if value in WORDS else len(WORDS) for value in values]

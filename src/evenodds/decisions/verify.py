@@ -20,7 +20,7 @@ from evenodds.decisions.reasons import Reasons
 from evenodds.decisions.verification import Difference, Verification, WrongRow
 from evenodds.errors import DataError, UnknownGroupError
 from evenodds.evaluation.intervals import confidence_of
-from evenodds.frames import array_of, is_missing
+from evenodds.frames import array_of, column_of, is_missing
 from evenodds.geometry.pieces import Floats
 from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
@@ -187,7 +187,7 @@ class Verifier:
         scores = floats_of(f"score column {named.score!r}", array_of(native[named.score]))
         groups = [native[name] for name in named.group]
         codes = get_indexer(groups, self._policy.groups)
-        ids = ids_of(table[named.id])
+        ids = ids_of(column_of(table, named.id))
         draws = self._draws(ids)
         texts = [_shown(one) for one in ids]
         again, first_of = self._again(texts, draws)
