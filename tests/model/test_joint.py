@@ -110,7 +110,7 @@ GOOD = {"score": [1.0, 2.0, 3.0], "group": list("aaa"), "label": [0, 1, 1]}
         ({"group": np.ma.array(["a", "b", "a"], mask=[0, 1, 0])}, r"group has 1 masked values"),
         ({"group": [1, 1, "1"]}, r"Two different groups would share the key '1': 1 and '1'"),
         ({"group": ["a", float("nan"), "a"]}, r"group has 1 missing value"),
-        ({"group": np.array(["a", [1], "a"], object)}, r"group has values that cannot be told apart"),
+        ({"group": np.array(["a", [1], "a"], object)}, r"A column has values that cannot be told apart \(lists"),
         ({"label": np.array([0, 1, None], object)}, r"label must be 0 or 1, got None in 1 row"),
         ({"weight": [1e308, 1e308, 1e308]}, r"weight has values up to 1e\+308, too large to add up"),
         ({"label": [0, 1, 2]}, r"label must be 0 or 1, got 2 in 1 row \(first at position 2\)"),
