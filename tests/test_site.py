@@ -30,7 +30,10 @@ DOCS = ROOT / "docs"
 PAGES = sorted(page.stem for page in DOCS.glob("*.md"))
 WIDE = {"viewport": {"width": 1360, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
-pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the documentation is not part of a source distribution")
+pytestmark = [
+    pytest.mark.skipif(not DOCS.exists(), reason="the documentation is not part of a source distribution"),
+    pytest.mark.xdist_group("site"),  # which is built once
+]
 
 
 def _public_names():

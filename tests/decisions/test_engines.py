@@ -277,7 +277,7 @@ def test_a_connection_that_takes_no_data_by_name_is_told(policy):
     relation = connection.sql("SELECT 'a' AS who, 40.0 AS r, 'white' AS g")
     connection.execute("SET python_enable_replacements = false")
     with pytest.raises(
-        eo.DataError, match=r"has python_enable_replacements off.*Hint: SET python_enable_replacements = true"
+        eo.DataError, match=r"has python_enable_replacements off.*Hint: SET python_enable_replacements = true,"
     ):
         eo.decide(policy, relation, **WORDS)
     connection.execute("SET python_enable_replacements = true")

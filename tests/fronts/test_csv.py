@@ -138,9 +138,9 @@ def test_blank_lines_before_the_names_are_passed_over(run, tmp_path, blank):
             'points,x,race\n5,a,white\n6,"b,white\n',
             "row 2 has 2 columns, and 3 are expected. Hint: is a quotation mark left open?",
         ),
-        ("points,race\n" + "5,white\n" * 700_000 + "6\n", "row 700001 has 1 column, and 2 are expected."),
+        ("points,race\n" + "50,white\n" * 700_000 + "60\n", "row 700001 has 1 column, and 2 are expected."),
         (
-            "points,race\n" + "5,white\n" * 700_000 + "6\n" + "5,white\n" * 900_000,
+            "points,race\n" + "50,white\n" * 700_000 + "60\n" + "50,white\n" * 900_000,
             "row 700001 has 1 column, and 2 are expected.",
         ),
         ("points,race\n\n\n", "new.csv has columns, and no rows."),

@@ -62,7 +62,8 @@ def _run(line):
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_the_command_line_and_the_python_line_give_the_same_policy(case, folders, monkeypatch):
     monkeypatch.chdir(folders[case.people])
-    Path("key.txt").unlink(missing_ok=True)  # of another case: a key is never written over
+    for name in ("key.txt", "policy.json", "merged.json"):
+        Path(name).unlink(missing_ok=True)  # of another case: keys are never written over, and policies not unasked
     for line in case.commands:
         _run(line)
     names = {"eo": eo} | {name: pa.csv.read_csv(f"{name}.csv") for name in ("past", "fresh", "new")}
@@ -178,7 +179,7 @@ def test_other_names_are_nobody_elses():
 def test_an_unknown_case_is_refused_in_one_line_with_the_nearest(run):
     told = run("guide", "lendr", exit_code=2)
     assert told == (
-        "evenodds: case lendr is not known. Allowed: default, lender, places, court, few, none, small, review, "
+        "evenodds: case='lendr' is not known. Allowed: default, lender, places, court, few, none, small, review, "
         "already. Hint: did you mean 'lender'?\n"
     )
     assert "Allowed: default, lender" in run("guide", "zzz", exit_code=2)

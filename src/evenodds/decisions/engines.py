@@ -118,7 +118,8 @@ def _queried(relation: Any, query: Callable[[str, str], str], **secret: bytes | 
         if relation.query(people, f"SELECT current_setting('{setting}')").fetchall() == [(False,)]:
             msg = (
                 f"The relation's connection has {setting} off, and DuckDB then takes no data from Python by name, "
-                "in which way the key travels. Hint: a connection where it is on, or an Ibis table."
+                "in which way the key travels. "
+                f"Hint: SET {setting} = true, where that is allowed, or decide for an Ibis table."
             )
             raise DataError(msg)
     globals()[row] = _arrow(secret)

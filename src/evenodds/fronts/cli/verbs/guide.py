@@ -18,7 +18,12 @@ __all__ = ["guide"]
 
 
 @click.command()
-@click.argument("case", required=False, metavar="[CASE]", type=Word(words_in("evenodds.studies.cases.CASES")))
+@click.argument(
+    "case",
+    required=False,
+    metavar="[CASE]",
+    shell_complete=Word(words_in("evenodds.studies.cases.CASES")).shell_complete,  # cases have other names, too
+)
 @as_json
 def guide(*, case: str | None, as_json: bool) -> None:
     """Which options are for me: who asks for what, the lines to run, and what they cost.
