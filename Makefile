@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types format guarantees bench bench-full docs clean
+.PHONY: help demo test lint types format coverage guarantees mistakes bench bench-full docs clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,9 +41,15 @@ format: $(VENV)/developed ## Repair style where that can be done by machine
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+coverage: $(VENV)/developed ## Run every test and measure which branches they take; too few is a failure
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov
+
 # Hypothesis marks its tests "hypothesis" by itself; they run here too, with ten times the examples (tests/conftest.py).
-guarantees: $(VENV)/developed ## Run the long checks over many populations
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m "guarantee or hypothesis"
+guarantees: coverage ## Run the long checks: coverage, many populations, wheels in clean environments, oldest packages
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist loadgroup -m "guarantee or hypothesis"
+
+mistakes: $(VENV)/developed ## Make small mistakes in the code, and see how many the tests notice
+	$(BIN)/python tools/mutate.py
 
 bench: $(VENV)/developed ## Measure beside the peers and the machine's limits, up to 1e6 rows
 	$(BIN)/python bench/run.py
@@ -61,4 +67,4 @@ docs: $(VENV)/documented ## Build the documentation site into build/docs; warnin
 	@echo "Open build/docs/index.html"
 
 clean: ## Remove what was built
-	rm -rf $(VENV) dist build docs/api bench/.environments .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build docs/api bench/.environments .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

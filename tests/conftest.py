@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+import io
 import os
+import runpy
+import sys
+import warnings
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from engines import Engines
+
+# Tests run side by side, one on each core. Linear algebra with threads of its own, which wait for cores in a busy loop,
+# then takes four times as long. It reads this when numpy is loaded, and so do processes that tests start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile(
     "evenodds",
@@ -27,6 +37,38 @@ def engines():
     found = Engines()
     yield found
     found.stop()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the command line ended: its exit code, and what it printed and said."""
+
+    code: int
+    printed: str
+    told: str
+
+
+@pytest.fixture
+def command_line(capfdbinary, monkeypatch):
+    """Run the command line in this process, as `python -m evenodds` does.
+
+    A process of its own would load the same modules again each time, which takes ten times as long as most commands.
+    """
+
+    def call(*words, stdin=b""):
+        monkeypatch.setattr(sys, "argv", ["evenodds", *(os.fsdecode(word) for word in words)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        capfdbinary.readouterr()
+        code = 0
+        with warnings.catch_warnings():  # it shows them in its own way
+            try:
+                runpy.run_module("evenodds", run_name="__main__")
+            except SystemExit as end:
+                code = end.code or 0
+        printed, told = capfdbinary.readouterr()
+        return Ended(code, printed.decode(), told.decode())
+
+    return call
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist writes groups into the names of tests
