@@ -12,8 +12,8 @@ from evenodds.geometry.pieces import Floats
 __all__ = ["Polyline", "best_below"]
 
 Polyline = tuple[Floats, Floats]
-_BESIDE = 1e-9
-_AT_ONCE = 8  # polylines that are looked at together
+_BESIDE = 1e-9  # vertices that are nearer to each other may differ by rounding alone
+_AT_ONCE = 8  # polylines that are looked at first
 
 
 def best_below(
@@ -43,22 +43,23 @@ def best_below(
     >>> round(x, 6), round(y, 6)
     (0.375, 0.84375)
     """
-    some = list(range(min(len(polylines), _AT_ONCE)))
+    looked_at = list(range(min(len(polylines), _AT_ONCE)))
     while True:
-        point = _best_below([polylines[i] for i in some], score, nearest)
-        if len(some) == len(polylines):
+        point = _best_below([polylines[i] for i in looked_at], score, nearest)
+        if len(looked_at) == len(polylines):
             return point
         # Of many polylines only a few are the lowest near the best point: the others need not be looked at.
         tops = [float(height(*line, point[0])) for line in polylines]
         lowest = int(np.argmin(tops))
-        if lowest in some or tops[lowest] >= point[1]:
+        if lowest in looked_at or tops[lowest] >= point[1]:
             return point
-        some.append(lowest)
+        looked_at.append(lowest)
 
 
 def _best_below(
     polylines: Sequence[Polyline], score: Callable[[Floats, Floats], Floats], nearest: tuple[float, float] | None
 ) -> tuple[float, float]:
+    """The best point below a few polylines, all of which are looked at."""
     if len(polylines) == 1 and nearest is None:
         x, y = polylines[0]
         top = int(np.argmax(score(x, y)))

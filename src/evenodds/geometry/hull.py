@@ -31,8 +31,8 @@ def concave_hull(x: Floats, y: Floats) -> NDArray[np.intp]:
     if kept.size < 3:  # noqa: PLR2004 a line has no vertex between its ends
         return kept
     run = u[1:] - u[:-1]
-    found = isotonic_regression((v[1:] - v[:-1]) / run, weights=run, increasing=False)
-    return np.asarray(kept[found.blocks])
+    pooled = isotonic_regression((v[1:] - v[:-1]) / run, weights=run, increasing=False)
+    return np.asarray(kept[pooled.blocks])
 
 
 def height(x: Floats, y: Floats, at: ArrayLike) -> Floats:

@@ -19,9 +19,9 @@ from evenodds.geometry.pieces import Floats
 __all__ = ["OUTSIDE", "Polygon", "best_in_all", "highest_on_line", "nearest_in_all", "polygon_of"]
 
 OUTSIDE = 1e-13
-"""A point that is outside by no more is inside: rates are no better known."""
+"""How far outside a point may lie and still count as inside: rates are no better known."""
 _STEPS = 100  # of which some five are needed
-_LEVEL = 1e-15  # what lies above a straight line by no more is on it
+_LEVEL = 1e-15  # how far above a straight line a point may lie and still count as on it
 
 Lines = tuple[Floats, Floats]
 """The slopes of straight lines, and their values at 0."""
@@ -90,12 +90,12 @@ def _best_of_tops(
     polygons: Sequence[Polygon], gain: Callable[[float, float, float], tuple[float, float]]
 ) -> tuple[float, float] | None:
     """The best point of all polygons, where a higher one is better; a gain comes with how it changes along the top."""
-    least, most = max(one.ends[0] for one in polygons), min(one.ends[1] for one in polygons)
+    least, most = max(polygon.ends[0] for polygon in polygons), min(polygon.ends[1] for polygon in polygons)
     if least > most + OUTSIDE:
         return None
     upper, lower = (
         (np.concatenate([lines[0] for lines in side]), np.concatenate([lines[1] for lines in side]))
-        for side in ([one.upper for one in polygons], [one.lower for one in polygons])
+        for side in ([polygon.upper for polygon in polygons], [polygon.lower for polygon in polygons])
     )
 
     def top(u: float) -> tuple[float, float]:
@@ -133,9 +133,10 @@ def highest_on_line(polygons: Sequence[Polygon], by_x: float, by_y: float, value
     def bounds(lines: Lines) -> Floats:
         return np.asarray((lines[0] * start + lines[1]) / (1 - lines[0] * along))
 
-    most = min(float(bounds(one.upper).min()) for one in polygons)
-    least = max(float(bounds(one.lower).max()) for one in polygons)
-    ends = np.array([max(one.ends[0] for one in polygons), min(one.ends[1] for one in polygons)]) - start
+    most = min(float(bounds(polygon.upper).min()) for polygon in polygons)
+    least = max(float(bounds(polygon.lower).max()) for polygon in polygons)
+    begin, end = max(polygon.ends[0] for polygon in polygons), min(polygon.ends[1] for polygon in polygons)
+    ends = np.array([begin, end]) - start
     if ends[0] > ends[1] + OUTSIDE or (along == 0 and (ends[0] > OUTSIDE or ends[1] < -OUTSIDE)):
         return None
     if along != 0:

@@ -22,13 +22,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Floats", "Pieces"]
+__all__ = ["NARROWEST", "Floats", "Pieces"]
 
 Floats = NDArray[np.float64]
+NARROWEST = 1e-300
+"""The least width of a piece: below it 1 / width is no number."""
 
 _Piece = tuple[float, float, list[float]]
 """The origin and scale of the local variable, and the coefficients in it."""
-_NARROW = 1e-300  # below it 1 / width is no number
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +158,12 @@ class Pieces:
         ends = [-np.inf, *breaks.tolist(), np.inf]
         terms = max(self.coefficients.shape[-1], other.coefficients.shape[-1])
         mine, theirs = (pieces._among(breaks, terms) for pieces in (self, other))  # noqa: SLF001
-        made = [_sum(share, one, two, *at) for one, two, at in zip(mine, theirs, pairwise(ends), strict=True)]
-        origin, scale, coefficients = zip(*made, strict=True)
+        sums = [_sum(share, one, two, *at) for one, two, at in zip(mine, theirs, pairwise(ends), strict=True)]
+        origin, scale, coefficients = zip(*sums, strict=True)
         return Pieces.joined(breaks, origin=origin, scale=scale, coefficients=coefficients, closed=self.closed)
 
     def _among(self, breaks: Floats, terms: int) -> list[_Piece]:
-        """The piece that holds each interval between breaks of which its own are some."""
+        """The piece that holds each interval between some breaks, its own among them."""
         held = np.append(0, np.searchsorted(self.breaks, breaks, side="right"))
         padded = np.zeros((held.size, terms))
         padded[:, : self.coefficients.shape[-1]] = self.coefficients[held]
@@ -178,9 +179,9 @@ class Pieces:
         curved = self.coefficients[:, 1:].any(axis=-1)
         if not curved.any():
             return 0.0
-        given = self.coefficients[curved, 1:]
-        d = np.zeros((given.shape[0], 4))  # of the derivative in the local variable
-        d[:, : given.shape[-1]] = given * np.arange(1, given.shape[-1] + 1)
+        rising = self.coefficients[curved, 1:]
+        d = np.zeros((rising.shape[0], 4))  # coefficients of the derivative in the local variable
+        d[:, : rising.shape[-1]] = rising * np.arange(1, rising.shape[-1] + 1)
         ends = [(end[curved] - self.origin[curved]) / self.scale[curved] for end in (self.lo, self.hi)]
         least, most = np.minimum(*ends), np.maximum(*ends)
         turns = (np.clip(root, least, most) for root in _roots(3 * d[:, 3], 2 * d[:, 2], d[:, 1]))
@@ -197,15 +198,15 @@ class Pieces:
 
     def values_between(self, lo: float, hi: float) -> list[tuple[float, float]]:
         """The values that one monotone piecewise polynomial has from lo to hi, as disjoint closed intervals."""
-        found: list[tuple[float, float]] = []
+        intervals: list[tuple[float, float]] = []
         for i in range(self.lo.size):
             start, stop = max(self.lo[i], lo), min(self.hi[i], hi)
             # An interval is met at its closed end even if it only touches the range there.
             if start > stop or (start == stop and self.lo[i] != self.hi[i] and not self._holds(i, start)):
                 continue
             ends = [self._value_in(i, end) for end in (start, stop)]
-            found.append((min(ends), max(ends)))
-        return _merged(found)
+            intervals.append((min(ends), max(ends)))
+        return _merged(intervals)
 
     def _holds(self, piece: int, r: float) -> bool:
         lo, hi = self.lo[piece], self.hi[piece]
@@ -236,7 +237,7 @@ def _sum(share: float, one: _Piece, other: _Piece, lo: float, hi: float) -> _Pie
         if not any(stays[1:]):
             return origin, scale, [level, *(weight * c for c in changes[1:])]
     ends = [share * _value(one, r) + rest * _value(other, r) for r in (lo, hi)]
-    width = max(hi - lo, _NARROW)
+    width = max(hi - lo, NARROWEST)
     origin, scale = (lo, width) if sum(ends) <= 1 else (hi, -width)
     # Rounded once, at the end, the sum is as exact as its evaluation.
     weights = Fraction(share), 1 - Fraction(share)
@@ -253,11 +254,11 @@ def _rewritten(piece: _Piece, origin: float, scale: float) -> list[Fraction]:
     """The coefficients in another local variable, exactly: the Taylor expansion by Horner's rule."""
     unit = Fraction(piece[1])
     shift, stretch = (Fraction(origin) - Fraction(piece[0])) / unit, Fraction(scale) / unit
-    found = [Fraction(c) for c in piece[2]]
-    for first in range(len(found) - 1):
-        for power in range(len(found) - 2, first - 1, -1):
-            found[power] += shift * found[power + 1]
-    return [c * stretch**power for power, c in enumerate(found)]
+    expanded = [Fraction(c) for c in piece[2]]
+    for first in range(len(expanded) - 1):
+        for power in range(len(expanded) - 2, first - 1, -1):
+            expanded[power] += shift * expanded[power + 1]
+    return [c * stretch**power for power, c in enumerate(expanded)]
 
 
 def _roots(a: Floats, b: Floats, c: Floats) -> tuple[Floats, Floats]:

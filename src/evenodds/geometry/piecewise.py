@@ -29,8 +29,8 @@ class PiecewiseStack:
 
     members: Sequence[Pieces]
 
-    def values(self, r: NDArray[np.generic], which: NDArray[np.integer], *, missing: float = np.nan) -> Floats:
-        """The value at each r of the member that `which` names; `missing` where it is negative or r not finite."""
+    def values(self, r: NDArray[np.generic], which: NDArray[np.integer]) -> Floats:
+        """The value at each r of the member that `which` names; NaN where it is negative or r not finite."""
         out = np.empty(r.size)
         evaluate = _Counted(self.members) if _can_count(self.members) else _Searched(self.members)
         for start in range(0, r.size, _BLOCK):
@@ -41,7 +41,7 @@ class PiecewiseStack:
             if bad.any():
                 at[bad] = 0.0
                 number[bad] = 0
-                out[rows] = np.where(bad, missing, evaluate(at, number))
+                out[rows] = np.where(bad, np.nan, evaluate(at, number))
             else:
                 out[rows] = evaluate(at, number)
         return out

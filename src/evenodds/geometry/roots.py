@@ -30,10 +30,28 @@ def bracketed_root(
     *,
     enough: float = 0.0,
 ) -> tuple[float, float]:
-    """The same for one function and numbers; each end of the bracket comes with its value.
+    """The final bracket of the point where one function turns from positive to zero or negative.
 
-    The search ends too where the value is zero or negative by no more than `enough`.
+    `bracketed_roots` does the same for many functions; for one, plain numbers are several times quicker than arrays.
 
+    Parameters
+    ----------
+    function : callable x -> value
+        Monotone, in either direction.
+    positive, negative : (x, value)
+        The ends of the bracket; the value is > 0 at the first and <= 0 at the second, on whichever side they lie.
+    tolerance : float
+        The bracket's width that ends the search; below the spacing of floats the search ends there.
+    enough : float
+        The search ends too where the value is negative by no more than this.
+
+    Returns
+    -------
+    positive, negative : float
+        The ends of the final bracket.
+
+    Examples
+    --------
     >>> bracketed_root(lambda x: 2 - x**2, (0.0, 2.0), (2.0, -2.0), 0.0)[1]
     1.41421356...
     """

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats, Pieces
 
-__all__ = ["WIDE_ENOUGH", "Sample", "combined", "locked", "ramp_pieces", "shifted"]
+__all__ = ["WIDE_ENOUGH", "Sample", "expected", "kept_degree", "locked", "shifted"]
 
 _DEGREE = 4  # the quartic is the highest polynomial there is
 _LEAF = 256  # points that are summed one by one
 _SMALL_LEAF = 64  # where there are many, and their ends are all that is looked at
 FEW = 1 << 16
-"""Points whose every prefix is kept."""
+"""Up to so many points the sums before every one of them are kept."""
 _CACHED = 256  # leaves at a time
 _STRIDE = 16  # points between those whose first moments are kept
 _STRETCH = 1 << 9  # strides at a time
@@ -61,7 +61,10 @@ class Sample:
     def __init__(
         self, points: Floats, weights: Floats | None = None, *, squares: Floats | None = None, counted: bool = False
     ) -> None:
-        self.points, self.given, self._squares = points, weights, squares
+        self.points = points
+        self.given = weights
+        """The weights as they were given: None where everybody counts once."""
+        self._squares = squares
         self.counted = counted or weights is None
         for array in (points, weights, squares):
             if array is not None:
@@ -104,7 +107,7 @@ class Sample:
 
     @property
     def square_sums(self) -> Floats:
-        """The same for every sample: individuals who count once each have squares of 1."""
+        """Sums of squared weights for every sample: where weights are numbers of individuals, each of them adds 1."""
         return self.weights if self.squares is None else self.squares
 
     @cached_property
@@ -122,7 +125,7 @@ class Sample:
 
     def expectation(self, pieces: Pieces, *, quick: bool = False) -> Floats:
         """Mean of value(point), one number for each curve; with `quick` it may be off by 1e-13."""
-        return combined(pieces.coefficients, self.local(pieces, quick=quick))
+        return expected(pieces.coefficients, self.local(pieces, quick=quick))
 
     def local(self, pieces: Pieces, *, quick: bool = False) -> Floats:
         """Mean of u^k over the points of each piece, of shape (..., B, d + 1).
@@ -185,18 +188,13 @@ class Sample:
         centre, half = (float(end) for end in _frame(self.points[0], self.points[-1]))
         return centre, half
 
-    @property
-    def centre(self) -> float:
-        """The middle of the points' range."""
-        return self.frame[0]
-
     def powers_before(self, position: _Index, degree: int) -> Floats:
         """Means of z^k, k = 0 ... degree, over the points before each position, of shape (degree + 1, n).
 
         z is (point - centre) / half-width, by the frame of all points.
         """
         if self.is_few:
-            return np.asarray(self.prefix(_kept(degree))[: degree + 1, position])
+            return np.asarray(self.prefix(kept_degree(degree))[: degree + 1, position])
         if degree == 1:
             return np.stack([self.below(position), self._first_before(position)])
         leaf = np.minimum(position // self._leaf, self._leaves - 1)
@@ -322,7 +320,7 @@ class Sample:
 
     def _levels(self, degree: int) -> list[tuple[Floats, Floats, Floats]]:
         """The tree with moments up to a degree; the quartic's, the highest there is, where points are few."""
-        kept = _kept(degree) if self.is_few else degree
+        kept = kept_degree(degree) if self.is_few else degree
         if kept not in self._trees:
             self._trees[kept] = self._tree(kept)
         return self._trees[kept] if kept == degree else [(c, h, m[..., : degree + 1]) for c, h, m in self._trees[kept]]
@@ -372,30 +370,26 @@ def locked(array: Floats) -> Floats:
     return array
 
 
-def ramp_pieces(start: Floats, end: Floats) -> Pieces:
-    """Straight ramps as piecewise polynomials."""
-    zero, one = np.zeros(start.shape), np.ones(start.shape)
-    return Pieces.joined(
-        np.stack([start, end], axis=-1),
-        origin=np.stack([zero, start, zero], axis=-1),
-        scale=np.stack([one, end - start, one], axis=-1),
-        coefficients=np.broadcast_to([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]], (*start.shape, 3, 2)),
-    )
-
-
 def _blocks(whole: int, leaves: int) -> list[slice]:
     """Leaves by some hundreds, so that what is computed of them stays in the cache; a short last leaf by itself."""
     blocks = [slice(start, min(start + _CACHED, whole)) for start in range(0, whole, _CACHED)]
     return blocks + [slice(whole, leaves)] * (leaves > whole)
 
 
-def _kept(degree: int) -> int:
-    """Up to which degree sums are kept: straight lines are the most frequent, and need no more than their own."""
+def kept_degree(degree: int) -> int:
+    """Up to which degree sums are kept for questions of a degree: straight lines are asked for most, the rest together.
+
+    >>> kept_degree(1), kept_degree(2)
+    (1, 4)
+    """
     return 1 if degree <= 1 else _DEGREE
 
 
-def combined(coefficients: Floats, local: Floats) -> Floats:
-    """The expectation of piecewise polynomials with these coefficients in the variables of `Sample.local`."""
+def expected(coefficients: Floats, local: Floats) -> Floats:
+    """The expectations of piecewise polynomials from their coefficients and the means that `local` gives.
+
+    Leading axes are broadcast: the means may be those of a `Sample`, or of both samples of the pairs of a `Stack`.
+    """
     return np.asarray(np.einsum("...bk,...bk->...", coefficients, local))
 
 
@@ -405,7 +399,7 @@ def _frame(lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
     return lo + half, np.where(half > 0, half, 1.0)
 
 
-def shifted(alpha: Floats, beta: Floats, degree: int = _DEGREE) -> Floats:
+def shifted(alpha: Floats, beta: Floats, degree: int) -> Floats:
     """Matrices S with (alpha + beta z)^k = sum_j S[k, j] z^j, one for each entry of alpha and beta."""
     matrix = np.zeros((*alpha.shape, degree + 1, degree + 1))
     matrix[..., 0, 0] = 1.0

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats, Pieces
-from evenodds.geometry.samples import WIDE_ENOUGH, Sample, ramp_pieces, shifted
+from evenodds.geometry.samples import WIDE_ENOUGH, Sample, expected, kept_degree, shifted
 
-__all__ = ["Bounds", "Stack", "expected", "ramps_between"]
+__all__ = ["Bounds", "Stack", "ramps_between"]
 
 Bounds = NDArray[np.intp]
+"""Where the questions of each pair begin, and where the last one's end."""
 T = TypeVar("T", bound=np.generic)
 _ONE_BY_ONE = 1 << 20  # points that are summed one by one
 
@@ -37,14 +38,14 @@ class Stack:
         self.pairs = tuple(pairs)
         frames = np.array([[sample.frame for sample in pair] for pair in pairs]).transpose(2, 1, 0)
         self.centre, self.half = frames
-        """Of each sample's points, of shape (2, pairs)."""
+        """Centre and half-width of each sample's points, each of shape (2, pairs)."""
         self._prefixes: dict[int, Floats] = {}
 
     def each(self, values: NDArray[T], bounds: Bounds) -> NDArray[T]:
-        """Values of pairs (last axis) for each question."""
+        """Values of pairs (last axis), repeated for each question that the pair is asked."""
         return values.repeat(bounds[1:] - bounds[:-1], axis=-1)
 
-    def _with(self, bounds: Bounds) -> list[tuple[tuple[Sample, Sample], int, int]]:
+    def _asked(self, bounds: Bounds) -> list[tuple[tuple[Sample, Sample], int, int]]:
         """The pairs that are asked something, and where their questions begin and end."""
         ends = bounds.tolist()
         return [(pair, i, j) for pair, i, j in zip(self.pairs, ends[:-1], ends[1:], strict=True) if j > i]
@@ -56,7 +57,8 @@ class Stack:
         return np.asarray((np.cumsum(sizes) - sizes).reshape(-1, 2).T)
 
     @cached_property
-    def _is_flat(self) -> bool:
+    def _all_are_few(self) -> bool:
+        """Whether every sample keeps the sums before each of its points, so that these can stand in one array."""
         return all(sample.is_few for pair in self.pairs for sample in pair)
 
     def _prefix(self, degree: int) -> Floats:
@@ -68,38 +70,38 @@ class Stack:
 
     def positions(self, at: Floats, bounds: Bounds, side: Literal["left", "right"] = "left") -> NDArray[np.intp]:
         """How many points lie below each number ("right": or at it), of shape (2, n)."""
-        found = np.empty((2, at.size), np.intp)
-        for pair, first, last in self._with(bounds):
+        positions = np.empty((2, at.size), np.intp)
+        for pair, first, last in self._asked(bounds):
             for label, sample in enumerate(pair):
-                found[label, first:last] = sample.points.searchsorted(at[first:last], side)
-        return found
+                positions[label, first:last] = sample.points.searchsorted(at[first:last], side)
+        return positions
 
     def powers_before(self, position: NDArray[np.intp], bounds: Bounds, degree: int) -> Floats:
         """Means of z^k over the points before each position, of shape (degree + 1, 2, n).
 
         z is (point - centre) / half-width, by the frame of each sample.
         """
-        if self._is_flat:
-            return self._prefix(1 if degree <= 1 else 4)[: degree + 1, position + self.each(self._starts, bounds)]
-        found = np.empty((degree + 1, *position.shape))
-        for pair, first, last in self._with(bounds):
+        if self._all_are_few:
+            return self._prefix(kept_degree(degree))[: degree + 1, position + self.each(self._starts, bounds)]
+        powers = np.empty((degree + 1, *position.shape))
+        for pair, first, last in self._asked(bounds):
             for label, sample in enumerate(pair):
-                found[:, label, first:last] = sample.powers_before(position[label, first:last], degree)
-        return found
+                powers[:, label, first:last] = sample.powers_before(position[label, first:last], degree)
+        return powers
 
     def sums_below(self, at: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
         """Share of the weight below each number, and mean of (point - centre) over the points below it."""
         share, first = self.powers_before(self.positions(at, bounds), bounds, 1)
         return share, first * self.each(self.half, bounds)
 
-    def is_wide(self, width: Floats, bounds: Bounds, degree: int = 1) -> bool:
-        """Whether prefix moments of pieces of such widths err by no more than 1e-13."""
-        return bool((width * WIDE_ENOUGH[degree] >= self.each(self.half.max(axis=0), bounds)).all())
+    def _are_wide(self, width: Floats, bounds: Bounds) -> bool:
+        """Whether prefix moments of straight ramps of such widths err by no more than 1e-13."""
+        return bool((width * WIDE_ENOUGH[1] >= self.each(self.half.max(axis=0), bounds)).all())
 
     def ramps(self, start: Floats, end: Floats, bounds: Bounds) -> Floats:
         """Expectations of straight ramps from 0 at `start` to 1 at `end`."""
-        if not self.is_wide(end - start, bounds):
-            pieces = ramp_pieces(start, end)
+        if not self._are_wide(end - start, bounds):
+            pieces = _ramp_pieces(start, end)
             return expected(pieces.coefficients, self.local(pieces, bounds))
         both, twice = np.stack([start, end], axis=-1).ravel(), 2 * bounds
         sums = self.sums_below(both, twice)
@@ -172,8 +174,8 @@ class Stack:
     ) -> Floats:
         """Point by point where these are not too many, else from each sample's own tree."""
         lengths = (last - first) * curved
-        if not self._is_flat or lengths.sum() > _ONE_BY_ONE:
-            for pair, start, stop in self._with(bounds):
+        if not self._all_are_few or lengths.sum() > _ONE_BY_ONE:
+            for pair, start, stop in self._asked(bounds):
                 some = pieces.among(slice(start, stop))
                 for label, sample in enumerate(pair):
                     moments[label, start:stop] = sample.local(some, quick=quick)
@@ -204,9 +206,15 @@ class Stack:
         return np.concatenate([part for pair in self.pairs for s in pair for part in (s.weights / s.total, [0.0])])
 
 
-def expected(coefficients: Floats, local: Floats) -> Floats:
-    """The expectations of piecewise polynomials with these coefficients in the variables of `Stack.local`."""
-    return np.asarray(np.einsum("nbk,lnbk->ln", coefficients, local))
+def _ramp_pieces(start: Floats, end: Floats) -> Pieces:
+    """Straight ramps as piecewise polynomials."""
+    zero, one = np.zeros(start.shape), np.ones(start.shape)
+    return Pieces.joined(
+        np.stack([start, end], axis=-1),
+        origin=np.stack([zero, start, zero], axis=-1),
+        scale=np.stack([one, end - start, one], axis=-1),
+        coefficients=np.broadcast_to([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]], (*start.shape, 3, 2)),
+    )
 
 
 def ramps_between(sums: tuple[Floats, Floats], start: Floats, end: Floats, centre: Floats) -> Floats:

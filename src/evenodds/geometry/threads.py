@@ -9,20 +9,20 @@ from typing import TypeVar
 __all__ = ["THREADS", "by_threads"]
 
 THREADS = max(1, min(4, os.cpu_count() or 1))
-_Given = TypeVar("_Given")
-_Made = TypeVar("_Made")
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
-def by_threads(make: Callable[[_Given], _Made], given: Iterable[_Given]) -> list[_Made]:
-    """What is made of each, in order.
+def by_threads(function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+    """The function's result for each item, in order; several items are shared among threads.
 
     >>> by_threads(abs, [-2, 3])
     [2, 3]
     """
-    todo = list(given)
-    if len(todo) < 2:  # noqa: PLR2004 nothing to share
-        return [make(one) for one in todo]
+    arguments = list(items)
+    if len(arguments) < 2:  # noqa: PLR2004 nothing to share
+        return [function(argument) for argument in arguments]
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 a tenth of the time that our import takes
 
     with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(make, todo))
+        return list(pool.map(function, arguments))
