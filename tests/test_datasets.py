@@ -36,7 +36,7 @@ def test_no_personal_column_is_bundled():
     assert header == "race,sex,decile_score,two_year_recid,people"
 
 
-@pytest.mark.parametrize("races", ["Caucasian", (), ("Caucasion",)])
+@pytest.mark.parametrize("races", ["Caucasian", (), ("Caucasion",), 3])
 def test_bad_races(races):
     with pytest.raises(eo.OptionError, match=r"races.*Allowed: African-American, Asian, Caucasian"):
         eo.datasets.compas(races=races)

@@ -17,6 +17,7 @@ SOURCE = Path(eo.__file__).parent
 LAYERS = (
     "version",
     "errors",
+    "visible",
     "values",
     "progress",
     "files",

@@ -32,7 +32,7 @@ from .evaluation.metrics import IndividualOdds as IndividualOdds
 from .evaluation.metrics import Metrics as Metrics
 from .evaluation.metrics import individual_odds as individual_odds
 from .evaluation.metrics import metrics as metrics
-from .evaluation.metrics import odds_distance as odds_distance
+from .evaluation.odds_change import odds_distance as odds_distance
 from .evaluation.stability import Stability as Stability
 from .evaluation.stability import stability as stability
 from .evaluation.verdict import Verdict as Verdict

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evenodds.errors import OptionError
 
-__all__ = ["place_of", "placed", "placed_folder"]
+__all__ = ["path_text", "place_of", "placed", "placed_folder"]
 
 
 def place_of(path: str) -> Path | None:
@@ -30,7 +30,7 @@ def place_of(path: str) -> Path | None:
 @contextmanager
 def placed(path: str | PathLike[str]) -> Iterator[Path]:
     """Where to write so that the file takes its place when it is whole; an error leaves what was there before."""
-    given = _text_of(path)
+    given = path_text(path)
     place = place_of(given)
     part = Path(given) if place is None else _beside(place)
     try:
@@ -56,7 +56,7 @@ def placed(path: str | PathLike[str]) -> Iterator[Path]:
 @contextmanager
 def placed_folder(path: str | PathLike[str]) -> Iterator[Path]:
     """Where to write so that a new folder takes its place when it is whole; an empty one may be there already."""
-    given = _text_of(path)
+    given = path_text(path)
     place = Path(os.path.realpath(given))
     if place.exists() and not place.is_dir():
         msg = f"{given} is a file, and not a folder."
@@ -95,7 +95,7 @@ def _beside(place: Path) -> Path:
     return place.with_name(f".evenodds.{os.urandom(8).hex()}.part")
 
 
-def _text_of(path: object) -> str:
+def path_text(path: object) -> str:
     """A path as text; refuse what is none."""
     text = os.fspath(path) if isinstance(path, (str, PathLike)) else None
     if not isinstance(text, str) or not text or "\0" in text:

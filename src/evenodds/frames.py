@@ -6,7 +6,7 @@ read in their own library's fastest way: numpy by group code is ten times faster
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -80,6 +80,9 @@ def opened(frame: Any, columns: Sequence[str]) -> Frame:
         )
         raise DataError(msg)
     for column in columns:
+        if not isinstance(cast("Any", column), Hashable):
+            msg = f"A column is given by its name, got {type(column).__name__}. Hint: the name, not the values."
+            raise DataError(msg)
         if names.count(column) != 1:
             trouble = "no column" if column not in names else "more than one column"
             hint = did_you_mean(column, names) if column not in names else ""
@@ -156,9 +159,9 @@ def with_column(frame: Frame, name: str, values: NDArray[Any]) -> Any:
     native = frame.to_native()
     if frame.implementation.is_pandas():
         # Not copied, and with the frame's own index, by which pandas would align it.
-        shown = native.copy(deep=False)
-        shown[name] = import_module("pandas").Series(values, index=native.index, copy=False)
-        return shown
+        wider = native.copy(deep=False)
+        wider[name] = import_module("pandas").Series(values, index=native.index, copy=False)
+        return wider
     if frame.implementation.is_pandas_like():
         return native.assign(**{name: values})
     kind = {"f": nw.Float64, "O": nw.String}.get(values.dtype.kind, nw.Int64)

@@ -12,10 +12,12 @@ from importlib import import_module
 from typing import Any
 
 from evenodds.frames import frame_of_rows
+from evenodds.visible import visible
 
-__all__ = ["Shown", "aligned", "cell_text", "round_number", "text_table"]
+__all__ = ["Shown", "aligned", "cell_text", "people_text", "round_number", "text_table"]
 
-_MANY = 1000  # from there on nobody reads what is behind the point
+_MANY = 1000  # numbers from here on are shown without decimals
+_MILLION = 10**6
 _PICTURES = "evenodds.pictures.shown"
 
 
@@ -63,6 +65,7 @@ def text_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def aligned(cells: Sequence[Sequence[str]], left: Sequence[bool]) -> list[str]:
     """Lines of cells below each other, columns to the left or to the right."""
+    cells = [[visible(cell) for cell in row] for row in cells]
     widths = [max(len(row[i]) for row in cells) for i in range(len(left))]
     lines = ([c.ljust(w) if to else c.rjust(w) for c, w, to in zip(row, widths, left, strict=True)] for row in cells)
     return [f"  {'  '.join(line)}".rstrip() for line in lines]
@@ -79,6 +82,15 @@ def cell_text(value: Any) -> str:
     if math.isnan(value):
         return "not defined"
     return f"{value:,.0f}" if _MANY <= abs(value) < math.inf else f"{value:.4g}"
+
+
+def people_text(people: float) -> str:
+    """A number of people, or their weight.
+
+    >>> people_text(18842.0), people_text(0.25), people_text(5712694000.5)
+    ('18,842', '0.25', '5,712,694,000')
+    """
+    return f"{people:,.0f}" if _MILLION <= abs(people) < math.inf else f"{people:,.6g}"
 
 
 def round_number(least: float) -> float:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from evenodds.errors import OptionError
 
-__all__ = ["Frozen", "confidence_of", "flag_of", "number_of", "number_or_infinity", "rounded_up", "whole_number_of"]
+__all__ = [
+    "Frozen",
+    "PickledByFields",
+    "check_made_by",
+    "confidence_of",
+    "flag_of",
+    "names_of",
+    "number_of",
+    "number_or_infinity",
+    "rounded_up",
+    "whole_number_of",
+]
 
 _ROUNDING = 1e-9  # of a unit in the last digit
 _NUMPYS_BOOLEANS = {("numpy", "bool"), ("numpy", "bool_")}  # told by name, since numpy is not loaded here
@@ -45,6 +57,13 @@ class Frozen(Mapping[K, V]):
 
     def __hash__(self) -> int:
         return hash(tuple(self._held.items()))
+
+
+class PickledByFields:
+    """A dataclass that is pickled as what it was made of; all else is computed again where it is asked for."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
 
 def number_of(
@@ -102,6 +121,33 @@ def whole_number_of(name: str, value: object, *, least: int = 0) -> int:
             return number
     msg = f"{name}={_shown(value)} is not allowed. Allowed: a whole number from {least} on."
     raise OptionError(msg)
+
+
+def check_made_by(value: object, kind: type | tuple[type, ...], maker: str) -> None:
+    """Refuse a first argument that is not what a function of ours returns.
+
+    >>> check_made_by(0.5, Frozen, "evenodds.audit")
+    Traceback (most recent call last):
+    ...
+    evenodds.errors.OptionError: The first argument must be what evenodds.audit returns, got float.
+    """
+    if not isinstance(value, kind):
+        msg = f"The first argument must be what {maker} returns, got {type(value).__name__}."
+        raise OptionError(msg)
+
+
+def names_of(name: str, value: object) -> list[str]:
+    """Names in their order; a text is one of them, and not its letters.
+
+    >>> names_of("columns", ("race", "sex")), names_of("columns", "race")
+    (['race', 'sex'], ['race'])
+    """
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, (bytes, Mapping)) or not isinstance(value, Iterable):
+        msg = f"{name}={_shown(value)} is not allowed. Allowed: a sequence of names."
+        raise OptionError(msg)
+    return [str(item) for item in value]
 
 
 def flag_of(name: str, value: object) -> bool:

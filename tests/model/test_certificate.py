@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import threading
 import time
@@ -9,6 +10,7 @@ import time
 import pytest
 
 import evenodds as eo
+from evenodds.model.storage import fingerprint
 from oracles import small_population
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
@@ -59,3 +61,22 @@ def test_what_is_written_down_is_proven_first():
     assert copy.objective_bound == policy.certificate.objective_bound
     assert copy.slope_bounds == policy.certificate.slope_bounds
     assert copy.gap < 0.05
+
+
+def test_what_a_file_does_not_say_is_unknown_and_not_a_number(tmp_path):
+    path = tmp_path / "policy.json"
+    policy = eo.fit(eo.datasets.credit_risk(), constraints="demographic_parity")
+    policy.save(path)
+    document = json.loads(path.read_text())
+    for name in ("people", "randomized", "before"):  # the schema asks for none of them
+        del document["certificate"][name]
+    path.write_text(json.dumps({**document, "fingerprint": fingerprint(document)}))
+    certificate = eo.Policy.load(path).certificate
+    with pytest.raises(eo.DataError, match="does not say how many people its groups have"):
+        _ = certificate.selected
+    rows = [line.split() for line in certificate.summary.splitlines()[1:5]]
+    for row, known in zip(rows, policy.certificate.summary.splitlines()[1:5], strict=True):
+        assert row[:3] == [known.split()[0], "unknown", "unknown"]
+        assert row[5] == "unknown"
+        assert row[-1] == known.split()[-1]
+    assert "everybody" not in certificate.summary

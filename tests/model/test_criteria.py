@@ -74,7 +74,9 @@ def test_even_slopes_against_dense_enumeration():
     target = eo.Point(0.2, 0.75)
     policy = eo.fit(joint, target=target, criterion="even_slopes")
     slopes = list(policy.certificate.slopes)
-    paths = [search_of(m, "linear", target).path(0, family_of("linear").p_grid(150)).lipschitz for m in joint.members]
+    paths = [
+        search_of(m, "linear", target).paths({0: family_of("linear").p_grid(150)})[0].lipschitz for m in joint.members
+    ]
     # Any choice has a largest slope of at least `level`, and each group's nearest slope to it can be had.
     level = max(np.nanmin(path) for path in paths)
     best = min(
@@ -93,7 +95,7 @@ def test_even_randomized_against_dense_enumeration():
     target = eo.Point(0.3, 0.5)
     shares = []
     for member in joint.members:
-        path = search_of(member, "linear", target).path(0, family_of("linear").p_grid(60))
+        path = search_of(member, "linear", target).paths({0: family_of("linear").p_grid(60)})[0]
         shares.append(np.unique(randomized_fraction(path, member).round(12)))
     best = min(max(pick) - min(pick) for pick in itertools.product(*shares))
     measured = eo.metrics(eo.fit(joint, target=target, criterion="even_randomized"), joint)

@@ -495,6 +495,7 @@ def test_what_cannot_be_mixed(parts, message):
         ({"shares": (0.5, 0.5 + 1e-12)}, r"sum to exactly 1"),
         ({"shares": (0.0, 1.0)}, r"must be above 0"),
         ({"parts": None}, r"parts=None is not allowed"),
+        ({"parts": np.array([0.5, 0.5])}, r"Allowed: two pairs"),
         ({"parts": [[0.5, 1], [0.5, 2]]}, r"Allowed: two pairs"),
     ],
     ids=str,

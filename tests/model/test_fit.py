@@ -21,12 +21,14 @@ def joint():
         ({"target": "base"}, r"target='base' is not known. Allowed: \(fpr, tpr\)"),
         ({"target": (0.2,)}, r"target=\(0.2,\) is not a point"),
         ({"target": (0.2, "x")}, r"is not a point"),
+        ({"target": (10**400, 0.5)}, r"is not a point"),
         ({"target": (0.2, 1.2)}, r"target=\(0.2, 1.2\) is not a pair of rates"),
         ({"target": (np.nan, 0.5)}, r"is not a pair of rates"),
         ({"max_slope": 0}, r"max_slope=0 is not allowed. Allowed: a number above 0"),
         ({"max_slope": -1.0}, r"max_slope=-1.0 is not allowed"),
         ({"max_slope": np.nan}, r"max_slope=nan is not allowed"),
         ({"max_slope": "steep"}, r"max_slope='steep' is not allowed"),
+        ({"max_slope": 5e-324}, r"max_slope=5e-324 is too small .* Allowed: from 1e-300 on"),
         ({"max_loss": -0.1}, r"max_loss=-0.1 is not allowed. Allowed: a number from 0 on"),
         ({"max_loss": np.inf}, r"max_loss=inf is not allowed"),
         (
@@ -135,6 +137,11 @@ def test_small_and_backward_groups_are_warned_of():
     small = eo.JointDistribution.from_counts({"a": ([1, 2, 3], [5, 3, 2], [20, 30, 50])})
     with pytest.warns(eo.EvenoddsWarning, match=r"Group 'a' is very small: 10 negatives and 100 positives"):
         eo.fit(small, target=(0.2, 0.3))
+    weighted = eo.JointDistribution.from_arrays(
+        np.tile([1.0, 2.0, 3.0, 4.0], 10), ["a"] * 40, [0, 0, 1, 1] * 10, weight=np.tile([1e6, 3e6], 20)
+    )
+    with pytest.warns(eo.EvenoddsWarning, match=r"very small: the equal of 16 negatives and 16 positives"):
+        eo.fit(weighted, target=(0.2, 0.8))
     backward = eo.JointDistribution.from_counts({"a": ([1, 2, 3], [20, 30, 50], [50, 30, 20])})
     with pytest.warns(eo.EvenoddsWarning, match=r"'a' is ranked backwards by the score, with an AUC below 1/2: 0.3050"):
         eo.fit(backward, target=(0.2, 0.2))

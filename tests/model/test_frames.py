@@ -67,10 +67,13 @@ def test_labels_may_be_booleans_or_named(engines, kind):
         ({"weight": "w"}, {"w": [1.0, -1, 1, 1, 1, 1]}, r"weight column 'w' has 1 .*negative"),
         ({"weight": "w"}, {"w": [1.0, np.nan, 1, 1, 1, 1]}, r"weight column 'w' has 1 .*NaN"),
         ({}, {"y": [0, 0, 0, 0, 1, 1]}, r"Group 'a' has weight 3 of negatives, none of positives"),
+        ({"weight": "w"}, {"w": [1e-200] * 6}, r"weight column 'w' has values up to .*e-200 only, too small to square"),
+        ({"weight": "w"}, {"w": [5e149] * 6}, r"weight column 'w' has values up to .*, too large to add up"),
         ({"group": "day"}, {}, r"group column 'day' holds Date.* Hint: turn it into strings"),
         ({"resolution": 0}, {}, r"resolution=0 is not allowed\. Allowed: a finite number above 0"),
         ({"resolution": "1"}, {}, r"resolution='1' is not allowed"),
         ({"resolution": 1e-310}, {}, r"resolution=1e-310 is not allowed"),
+        ({"positive_label": [1]}, {}, r"positive_label=\[1\] does not occur in label column 'y'"),
         ({"positive_label": "1"}, {}, r"positive_label='1' does not occur in label column 'y'"),
         ({"label": "name", "positive_label": 1}, {}, r"positive_label=1 does not occur in label column 'name'"),
         ({"positive_label": 1.0}, {"y": [0.0, 0, np.nan, 0, 1, 1]}, r"label column 'y' has 1 .*missing"),
@@ -236,3 +239,49 @@ def test_the_kinds_are_told_apart(engines):
         assert isinstance(opened(_frame(engines, kind), ["r"]), nw.DataFrame)
     for kind in LAZY:
         assert isinstance(opened(_frame(engines, kind), ["r"]), nw.LazyFrame)
+
+
+@pytest.mark.parametrize("role", ["score", "group", "label"])
+def test_a_column_in_place_of_its_name_is_refused(role):
+    frame = needed("pandas").DataFrame({"score": [1.0, 2.0], "group": ["a", "a"], "label": [0, 1]})
+    names = {"score": "score", "group": "group", "label": "label"}
+    for values in (frame[role], frame[role].to_numpy()):
+        with pytest.raises(eo.DataError, match=r"A column is given by its name, got (Series|ndarray). Hint: the name"):
+            eo.JointDistribution.from_frame(frame, **{**names, role: values})
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(kind):
+    near = np.arange(40).astype(kind)
+    for base, fine in ((2**52, True), (2**62, False), (2**63, False)):
+        if base <= np.iinfo(kind).max:
+            scores = near + kind(base)
+            words = ["a"] * 40, [0, 1] * 20
+            if fine:
+                assert eo.JointDistribution.from_arrays(scores, *words).members[0].scores.size == 40
+            else:
+                with pytest.raises(eo.DataError, match=r"score has 40 whole numbers so large that a float tells only"):
+                    eo.JointDistribution.from_arrays(scores, *words)
+
+
+@pytest.mark.parametrize("orientation", ["positive", "negative"])
+def test_weights_that_were_counted_by_an_engine_tell_as_much(orientation):
+    rng = np.random.default_rng(0)
+    polars = needed("polars")
+    n = 600
+    frame = polars.DataFrame(
+        {
+            "score": rng.integers(0, 20, n).astype(float),
+            "group": rng.choice(["a", "b"], n).tolist(),
+            "label": rng.integers(0, 2, n),
+            "weight": rng.exponential(1, n) * np.arange(1, n + 1),
+        }
+    )
+    names = {"score": "score", "group": "group", "label": "label", "weight": "weight", "orientation": orientation}
+    here, there = (eo.JointDistribution.from_frame(one, **names) for one in (frame, frame.lazy()))
+    cut = 7 if orientation == "positive" else -7
+    for ours, theirs in zip(here.members, there.members, strict=True):
+        for own, other in zip(ours.by_label, theirs.by_label, strict=True):
+            assert other.n_effective == pytest.approx(own.n_effective)
+            inside = [side.square_sums[side.points >= cut].sum() for side in (own, other)]
+            assert inside[1] == pytest.approx(inside[0])

@@ -50,6 +50,16 @@ def test_ties_are_merged_and_empty_scores_dropped():
     assert joint.score_range == (1, 3)
 
 
+@pytest.mark.parametrize("orientation", ["positive", "negative"])
+def test_the_fingerprint_takes_no_notice_of_the_sign_of_zero(orientation):
+    score, group, label = np.array([-0.0, 0.0, 1.5, 0.0, 0.0, 2.5]), ["a"] * 6, np.array([0, 0, 1, 1, 0, 1])
+    first, last, plain = (
+        eo.JointDistribution.from_arrays(r, group, y, orientation=orientation).fingerprint
+        for r, y in ((score, label), (score[::-1], label[::-1]), (np.abs(score), label))
+    )
+    assert first == last == plain
+
+
 def test_it_cannot_be_changed():
     joint = eo.JointDistribution.from_counts({"a": ([1, 2], [1, 1], [1, 1])})
     with pytest.raises(ValueError, match="read-only"):
@@ -113,6 +123,8 @@ GOOD = {"score": [1.0, 2.0, 3.0], "group": list("aaa"), "label": [0, 1, 1]}
         ({"group": np.array(["a", [1], "a"], object)}, r"A column has values that cannot be told apart \(lists"),
         ({"label": np.array([0, 1, None], object)}, r"label must be 0 or 1, got None in 1 row"),
         ({"weight": [1e308, 1e308, 1e308]}, r"weight has values up to 1e\+308, too large to add up"),
+        ({"positive_label": np.array([1, 2])}, r"positive_label=array\(\[1, 2\]\) does not occur in label"),
+        ({"weight": [5e149, 5e149, 5e149]}, r"weight has values up to 5e\+149, too large to add up"),
         ({"label": [0, 1, 2]}, r"label must be 0 or 1, got 2 in 1 row \(first at position 2\)"),
         ({"label": [0, 1, np.nan]}, r"label must be 0 or 1, got nan in 1 row"),
         (
@@ -151,6 +163,7 @@ def test_bad_rows(change, message):
         ({}, r"The table is empty: no group was given"),
         ([1, 2], r"must map groups to \(scores, negatives, positives\), got list"),
         ({"a": 5}, r"Group 'a' must be given as \(scores, negatives, positives\), got int"),
+        ({"a": np.array(5)}, r"Group 'a' must be given as \(scores, negatives, positives\), got ndarray"),
         ({"a": ([1, 2], [1, 1])}, r"Group 'a' must be given as \(scores, negatives, positives\), got 2 columns"),
         (
             {"a": ([1, 2], [1], [1, 1])},
@@ -180,3 +193,13 @@ def test_pandas_style_objects_and_booleans_are_taken():
 def test_weights_that_are_all_0_are_refused():
     with pytest.raises(eo.DataError, match="weight is 0 for everybody"):
         eo.JointDistribution.from_arrays([1, 2, 3, 4], ["a"] * 4, [0, 1, 0, 1], weight=[0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("groups", [["a\ud800", "b"], [("a", "\udcff"), ("b", "c")]])
+def test_a_group_that_no_file_can_hold_is_refused(groups):
+    people = ([1.0, 2.0], [1, 1], [1, 1])
+    with pytest.raises(eo.DataError, match="has half a character, a lone surrogate"):
+        eo.JointDistribution.from_counts(dict.fromkeys(groups, people))
+    if isinstance(groups[0], str):
+        with pytest.raises(eo.DataError, match="read the groups with the encoding that they have"):
+            eo.JointDistribution.from_arrays([1, 2, 1, 2], groups * 2, [0, 0, 1, 1])

@@ -96,7 +96,7 @@ def test_tangents_lie_above_the_exact_bound_and_touch_it(monkeypatch, slope):
         exact = _exact_bound(other, slope)
         pooled = alone(one).pooled
         far = pooled.upper_bounds(slope)
-        for (bound,) in (far, pooled.closer(far, [eo.Point(0.3, 0.8)])):
+        for (bound,) in (far, pooled.refined(far, [eo.Point(0.3, 0.8)])):
             x, y = bound.polyline
             at = np.linspace(1e-6, 1, 500)
             assert (height(x, y, at) >= height(*exact, at) - 1e-12).all()

@@ -182,6 +182,7 @@ def test_a_larger_budget_never_costs_anything(seed, first, second):
         ({"max_randomized": 0.1, "max_slope": 1.0}, "does not go with max_slope=1.0: the fewer people"),
         ({"max_randomized": 0.1, "max_loss": 0.1}, "does not go with max_loss=0.1: it gives up"),
         ({"max_randomized": 0.1, "target": (0.1, 0.4)}, r"does not go with target=\(0.1, 0.4\)"),
+        ({"max_randomized": 0.1, "target": np.array([0.1, 0.4])}, r"does not go with target=array\(\[0.1, 0.4\]\)"),
         ({"max_randomized": 0.1, "keep_individual_odds": True}, "does not go with keep_individual_odds=True"),
         ({"max_randomized": 0.1, "criterion": "robust"}, "does not go with criterion='robust'"),
         ({"max_randomized": 0.1, "curve": "cubic"}, "needs curves of straight lines, not a cubic curve"),

@@ -214,6 +214,28 @@ def test_one_threshold_that_is_within_the_tolerance_already():
     assert "Already within the tolerance with confidence 0.95" in str(sure)
 
 
+@pytest.mark.parametrize("options", [{}, {"objective": "closest_to_perfect"}, {"selection_rate": 0.123}])
+def test_the_threshold_before_is_the_best_of_all_however_many_scores_there_are(options):
+    joint = eo.JointDistribution.from_arrays(*people(3, 60_000))
+    before = eo.fit(joint, **options).certificate.before
+    scores = np.unique(np.concatenate([member.scores for member in joint.members]))
+    assert scores.size > 50_000
+    counts = np.array([[side.total for side in member.by_label] for member in joint.members])
+    everywhere = np.array([member.roc.rates_from(scores) for member in joint.members])
+    rates = np.concatenate([everywhere, np.zeros((*counts.shape, 1))], axis=2)  # or nobody
+    share = counts / counts.sum(axis=0)
+    fpr, tpr = (share[:, :, None] * rates).sum(axis=0)
+    if "objective" in options:
+        assert before.objective == pytest.approx(np.hypot(fpr, 1 - tpr).min(), abs=1e-12)
+        return
+    negatives, positives = counts.sum(axis=0)
+    yeses = (fpr * negatives + tpr * positives) / counts.sum()
+    accuracy = (negatives * (1 - fpr) + positives * tpr) / counts.sum()
+    chosen = accuracy.argmax() if not options else np.abs(yeses - options["selection_rate"]).argmin()
+    assert before.objective == pytest.approx(accuracy[chosen], abs=1e-12)
+    assert before.score == pytest.approx(np.append(scores, np.inf)[chosen])
+
+
 def as_policy(joint, threshold):
     policy = eo.fit(joint, curve="fixed")
     curve = eo.Curve("fixed", threshold, threshold, 0.0, orientation=joint.orientation)

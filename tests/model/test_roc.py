@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 
 import evenodds as eo
+from evenodds.geometry.samples import Sample
+from evenodds.model.roc import Roc
 from evenodds.model.target import baseline
 from strategies import counts, joints
 
@@ -36,3 +38,11 @@ def test_the_baseline_is_the_farthest_of_the_best_single_thresholds(joint):
     found = baseline(joint)
     assert found.point.distance_to_perfect == pytest.approx(max(best.values()))
     assert best[found.group] == pytest.approx(max(best.values()))
+
+
+def test_nobody_reaches_the_threshold_beyond_scores_that_are_neighbouring_numbers():
+    """The average gap of so many people's scores is less than half of what floating-point numbers tell apart."""
+    points = 2.0**53 + 2 * np.arange(70_000.0)
+    roc = Roc(Sample(points), Sample(points.copy()))
+    assert roc.beyond > points[-1]
+    assert roc.rates_from(np.array([roc.beyond])).tolist() == [[0.0], [0.0]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -120,3 +122,21 @@ def test_before_are_about_as_many_yeses():
     yes = sum(float((m.negatives + m.positives)[m.scores >= at].sum()) for m in joint.members) / joint.total
     assert yes == pytest.approx(0.3, abs=0.01)
     assert f"Before: one threshold for everybody, at {at:g} for about as many yeses" in certificate.summary
+
+
+def test_what_would_let_a_share_of_yeses_be_reached_is_told():
+    joint = eo.datasets.compas()
+    with pytest.raises(eo.UnreachableError) as caught:
+        eo.fit(joint, selection_rate=0.5, max_randomized=0.01)
+    told = str(caught.value)
+    assert "No policy was found with selection_rate=0.5 and max_randomized=0.01." in told
+    assert "max_randomized_by_group" not in told.split(" The least found", maxsplit=1)[0]
+    assert "or give up selection_rate" in told
+    least = float(re.search(r"max_randomized=([\d.]+), most of it", told)[1])
+    assert eo.fit(joint, selection_rate=0.5, max_randomized=least).certificate.selected == pytest.approx(0.5)
+    with pytest.raises(eo.UnreachableError) as caught:
+        eo.fit(joint, selection_rate=0.999, max_slope=0.02, curve="cubic", keep_individual_odds=True)
+    assert "a tolerance, another selection_rate, or give up" in str(caught.value)
+    with pytest.raises(eo.UnreachableError) as caught:
+        eo.fit(joint, max_slope=0.02, curve="cubic", keep_individual_odds=True)
+    assert "another selection_rate" not in str(caught.value)

@@ -441,3 +441,24 @@ def test_a_policy_says_what_was_asked_of_it(credit):
         assert (negatives, positives) == (member.negative_total, member.positive_total)
         known = [np.average(member.scores, weights=side) for side in (member.negatives, member.positives)]
         np.testing.assert_allclose(means, known, rtol=1e-12)
+
+
+def test_a_policy_stays_where_the_next_one_cannot_be_written(tmp_path, credit_policy, monkeypatch):
+    path = tmp_path / "policy.json"
+    credit_policy.save(path)
+
+    def full(self, text, encoding):
+        with self.open("w", encoding=encoding) as file:
+            file.write(text[:100])
+        raise OSError(28, "No space left on device", str(self))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        with pytest.raises(OSError, match="No space left on device"):
+            credit_policy.save(path)
+    assert eo.Policy.load(path) == credit_policy
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(eo.OptionError, match="There is no folder"):
+        credit_policy.save(tmp_path / "none" / "policy.json")
+    with pytest.raises(eo.OptionError, match="path=None is not allowed"):
+        credit_policy.save(None)

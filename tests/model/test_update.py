@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import evenodds as eo
+from oracles import small_population
 from strategies import joints
 
 
@@ -309,3 +312,22 @@ def test_before_an_update_is_the_policy_in_use():
     assert updated.before.score is None
     assert updated.before.objective == pytest.approx(policy.certificate.objective)
     assert "Before: the policy in use, with accuracy_score" in updated.summary
+
+
+def test_warnings_name_the_line_that_asked():
+    people = small_population(1)
+    with warnings.catch_warnings(record=True) as fitted:
+        warnings.simplefilter("always")
+        policy = eo.fit(people, max_slope=1.0)
+    with warnings.catch_warnings(record=True) as updated:
+        warnings.simplefilter("always")
+        eo.update(policy, people, max_change=0.5)
+    scores = np.concatenate([side.points for member in people.members for side in member.by_label])
+    labels = np.concatenate([[y] * side.size for member in people.members for y, side in enumerate(member.by_label)])
+    groups = np.repeat(people.groups, [sum(side.size for side in member.by_label) for member in people.members])
+    with warnings.catch_warnings(record=True) as estimated:
+        warnings.simplefilter("always")
+        eo.CurveOptimizer(max_slope=1.0).fit(scores[:, None], labels, sensitive_features=groups)
+    assert len(fitted) == len(updated) > 0
+    assert estimated
+    assert {warning.filename for warning in (*fitted, *updated, *estimated)} == {__file__}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 import numpy as np
@@ -79,7 +79,7 @@ def compas(*, races: Sequence[str] = ("Caucasian", "African-American")) -> Joint
     """
     rows = _table("compas.csv")
     known = sorted({row["race"] for row in rows})
-    if isinstance(races, str) or not races:
+    if isinstance(races, str) or not isinstance(races, Iterable) or not list(races):
         msg = f"races must be a sequence of names, got {races!r}. Allowed: {', '.join(known)}."
         raise OptionError(msg)
     wanted = {one_of("races", race, known) for race in races}

@@ -31,15 +31,15 @@ def gentlest_in(group: Group, point: Point, least: Band, room: Band) -> Curve:
     certain = _steps(group, point, least)
     if least.share == 0:
         return Curve.through(group.scores, certain)
-    found = _gentlest_in(group, [point], room, np.flatnonzero(np.diff(certain)))
+    curves = _gentlest_in(group, [point], room, np.flatnonzero(np.diff(certain)))
     # No more than rounding can stand in the way of what is known to be there.
-    return found[0] if found is not None else Curve.through(group.scores, certain)
+    return curves[0] if curves is not None else Curve.through(group.scores, certain)
 
 
 def gentlest_pair_in(group: Group, points: tuple[Point, Point], room: Band) -> tuple[Curve, Curve] | None:
     """The same for two curves of which the first is never above the second; None where there are none."""
-    found = _gentlest_in(group, points, room, np.zeros(0, np.intp))
-    return (found[0], found[1]) if found is not None else None
+    curves = _gentlest_in(group, points, room, np.zeros(0, np.intp))
+    return (curves[0], curves[1]) if curves is not None else None
 
 
 def _gentlest_in(group: Group, points: Sequence[Point], room: Band, bends: NDArray[np.intp]) -> list[Curve] | None:
@@ -52,8 +52,8 @@ def _gentlest_in(group: Group, points: Sequence[Point], room: Band, bends: NDArr
         places = np.unique(np.concatenate([some, bends, bends + 1]))
         places = places[(places >= below) & (places <= above)]
     at, inside = scores[places], slice(below, above + 1)
-    held = [weights[inside] for weights in group.class_conditional]
-    shares = np.stack([shares_at(scores[inside], own, at) * own.sum() if own.any() else 0 * at for own in held])
+    by_label = [weights[inside] for weights in group.class_conditional]
+    shares = np.stack([shares_at(scores[inside], own, at) * own.sum() if own.any() else 0 * at for own in by_label])
     yes = group.class_conditional[:, above + 1 :].sum(axis=1)
     rates = [np.array([point.fpr, point.tpr]) - yes for point in points]
     try:
@@ -73,7 +73,7 @@ def _steps(group: Group, point: Point, band: Band) -> Floats:
     fpr, tpr = roc.fpr[vertices], roc.tpr[vertices]
     u, v = fpr + tpr, tpr - fpr
     here, height = point.fpr + point.tpr, point.tpr - point.fpr
-    found: list[tuple[float, int]] = []
+    mixed: list[tuple[float, int]] = []
     levels = []
     for border in (concave_hull(fpr, tpr), concave_hull(tpr, fpr)):
         right = int(np.clip(np.searchsorted(u[border], here), min(1, border.size - 1), border.size - 1))
@@ -81,11 +81,11 @@ def _steps(group: Group, point: Point, band: Band) -> Floats:
         run = u[border[right]] - u[border[left]]
         share = float(np.clip((here - u[border[left]]) / run, 0.0, 1.0)) if run > 0 else 0.0
         levels.append((1 - share) * v[border[left]] + share * v[border[right]])
-        found += [(1 - share, int(vertices[border[left]])), (share, int(vertices[border[right]]))]
+        mixed += [(1 - share, int(vertices[border[left]])), (share, int(vertices[border[right]]))]
     part = (height - levels[1]) / (levels[0] - levels[1]) if levels[0] > levels[1] else 1.0
     part = float(np.clip(part, 0.0, 1.0))
     steps = np.zeros(group.scores.size + 1)
-    for (share, vertex), times in zip(found, (part, part, 1 - part, 1 - part), strict=True):
+    for (share, vertex), times in zip(mixed, (part, part, 1 - part, 1 - part), strict=True):
         steps[group.scores.size - vertex] += share * times
     odds = np.clip(np.cumsum(steps)[:-1], 0.0, 1.0)
     odds[group.scores.size - band.first :] = 1.0
@@ -109,12 +109,11 @@ def _gentlest(at: Floats, shares: Floats, rates: Sequence[Floats], *, fixed: tup
             high[own[0]] = 0.0
         if fixed[1]:
             low[own[-1]] = 1.0
-        steps = np.column_stack([own[:-1], own[1:]])
-        program.at_most(steps, np.tile([1.0, -1.0], (count - 1, 1)), np.zeros(count - 1))
+        program.rising(own)
         rises = np.column_stack([np.full(count - 1, -1.0), np.ones(count - 1), -gaps])
-        program.at_most(np.column_stack([steps, np.full(count - 1, slope)]), rises, np.zeros(count - 1))
+        program.at_most(np.column_stack([own[:-1], own[1:], np.full(count - 1, slope)]), rises, np.zeros(count - 1))
         program.equal(np.tile(own, (2, 1)), shares, sums)
     for lower, upper in pairwise(columns):
         program.at_most(np.column_stack([lower, upper]), np.tile([1.0, -1.0], (count, 1)), np.zeros(count))
-    found = program.solve().x[:slope].reshape(curves, count)
-    return [np.maximum.accumulate(np.clip(own, 0.0, 1.0)) + 0.0 for own in found]  # no -0
+    odds = program.solve().x[:slope].reshape(curves, count)
+    return [np.maximum.accumulate(np.clip(own, 0.0, 1.0)) + 0.0 for own in odds]  # no -0

@@ -17,13 +17,13 @@ from evenodds.model.target import best_below_lines
 
 __all__ = ["POOLED", "Bounds"]
 
-SMALL_TABLE = 20_000
-"""Up to this many scores in all bounds are the tightest there are; beyond, they come from the pooled ROC."""
+_SMALL = 20_000  # scores in all, up to which bounds are the tightest there are; beyond, they come from the pooled ROC
 POOLED = "pooled ROC"
 """By what most bounds are proven."""
 _SETTLED = 1e-9  # a closer look that closes less of the gap than this is the last
 _LOOKS = 2  # times that a sparse bound is drawn more closely
-_PRECISE, _CAUTION = 1e-10, 1e-9  # what rounding may have taken from a gain, and by how much it may have raised a slope
+_ROUNDING = 1e-9  # a gain or a slope, relative, that differs by no more is proven best
+_PRECISE, _CAUTION = 1e-10, 1e-9  # by how much rounding may have lowered a gain, and raised a slope
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +39,11 @@ class Bounds:
     constraint: Constraint
     slope: float
     points: Sequence[Point]
-    """What was asked of each group, what was achieved, and with what slopes."""
+    """What was asked of each group."""
     reached: Sequence[Point]
+    """What its curve achieves."""
     slopes: Sequence[float]
+    """The largest slope of each of these curves."""
     unlimited: float
     """What there is to gain without a slope budget."""
 
@@ -72,14 +74,16 @@ class Bounds:
     @property
     def _is_small(self) -> bool:
         """Whether the tightest bounds are quick enough to prove."""
-        return sum(member.score_count for member in self.joint.members) <= SMALL_TABLE
+        return sum(member.score_count for member in self.joint.members) <= _SMALL
 
     def _leaves_a_gap(self, gain: float) -> bool:
-        return gain > self.gain + 1e-9 and bool(np.isfinite(self.slope))  # what rounding may do
+        """Whether a bound on the gain is above what was achieved, and a slope budget may be why."""
+        return gain > self.gain + _ROUNDING and bool(np.isfinite(self.slope))
 
     @staticmethod
     def _is_loose(bound: float, achieved: float) -> bool:
-        return not achieved <= bound * (1 + 1e-9)
+        """Whether a bound on a slope is below what was achieved."""
+        return not achieved <= bound * (1 + _ROUNDING)
 
     def _pooled_gain(self, looks: int) -> float:
         """What curves below the pooled ROCs gain at most; sparse bounds are drawn closer around the best points."""
@@ -92,7 +96,7 @@ class Bounds:
             if look == looks or before - bound <= _SETTLED or all(line.is_exact for line in lines):
                 break
             before = bound
-            lines = self.joint.pooled.closer(lines, points)
+            lines = self.joint.pooled.refined(lines, points)
         return max(bound, self.gain)
 
     def tightest_gain(self, bound: float) -> tuple[float, str]:
@@ -112,6 +116,7 @@ class Bounds:
         return [self._tightest(i, bound) for i, bound in enumerate(bounds)]
 
     def _tightest(self, which: int, bound: float) -> float:
+        """The same for one group."""
         point, achieved = self._met[which], self.slopes[which]
         if bound == 0 and self._is_loose(bound, achieved):
             bound = self.joint.pooled.searched_bound(which, point, achieved)

@@ -24,14 +24,14 @@ __all__ = ["Chosen", "best_under", "least_slope"]
 
 _FLAT = 1e-6  # a slope that changes the odds by less than this over the whole score range is none
 _ROUGH = 1e-2  # how well the first search knows a slope
-_SPARE = 1e-12  # a gain this little above what is needed is what is needed
+_SPARE = 1e-12  # gains that differ by no more are equal
 _LOOKS = 2  # times that a sparse reach is looked at more closely
 _START = 10.0  # of the score range by the width that is looked at first
 _FACTOR = 4.0  # between widths that are looked at first
 _BEYOND = 1.1  # how far beyond where the root seems to be, to have it in a bracket
 _ROUNDS = 6  # times that gentler curves may stick out which did not before
 _AMPLE, _CLOSE = 4.0, 1e-3  # a group that reaches this far beyond a point does not bind it
-_NOTHING = 1.0  # what is missed where nothing is in reach: as much as there is to gain
+_NOTHING = 1.0  # the excess where the groups have no point in common: no other is more
 
 Inside = tuple[float, float] | None
 
@@ -76,11 +76,12 @@ def best_under(
         reaches = reaches_of(joint.members, joint.stack, family, slope, roughly=roughly, gentler=gentler)
     else:
         reaches = reaches_inside(joint.members, joint.stack, family, slope, inside)
-    exact = roughly or all(reach.is_exact for reach in reaches)
+    is_enough = roughly or all(reach.is_exact for reach in reaches)
     last = near.points if near is not None else None
-    points = best_points(joint, reaches, objective, constraint, last) if exact or last is None else last
+    points = best_points(joint, reaches, objective, constraint, last) if is_enough or last is None else last
     # Polylines are smooth for all that matters: around a point that is nearly best one look is enough.
-    for _ in range(0 if exact else 1 if near is not None and family.is_straight else _LOOKS):
+    looks = 1 if near is not None and family.is_straight else _LOOKS
+    for _ in range(0 if is_enough else looks):
         reaches = refined(reaches, joint.stack, points)
         points = best_points(joint, reaches, objective, constraint, points)
     return Chosen(slope, points, reaches)
@@ -104,13 +105,13 @@ def least_slope(
     lo, hi = joint.score_range
     if hi == lo:
         return None
-    # Narrower curves than these are no nearer to thresholds; wider ones change the odds by nothing.
+    # Curves that are narrower are no nearer to thresholds, and those that are wider do not change the odds.
     narrowest = min(_narrowest(member, family) for member in joint.members) / 2
     ends = narrowest, (hi - lo) / _FLAT
     excess = _Excess(joint, family, objective, constraint, best, loss, inside)
     width, rate = (hi - lo) / _START, 0.0
-    begin = constraint.takes_a_program and constraint.tolerance > 0 and inside is None
-    near = _near(joint, family, objective, constraint, loss) if begin else None
+    has_strict = constraint.takes_a_program and constraint.tolerance > 0 and inside is None
+    near = _strictly(joint, family, objective, constraint, loss) if has_strict else None
     if near is not None:
         width = excess.width_of(near.slope)
     elif excess.has_rough:
@@ -129,11 +130,11 @@ def least_slope(
         (wide, high), (narrow, low) = bracket
         rate = (high - low) / (wide - narrow) if wide > narrow else 0.0
         _, width = bracketed_root(excess.closely, *bracket, 1e-10 * narrow, enough=excess.enough)
-        if excess.is_settled(width):
+        if excess.confirm(width):
             return excess.chosen[width]
 
 
-def _near(
+def _strictly(
     joint: JointDistribution, family: Family, objective: Objective, constraint: Constraint, loss: float
 ) -> Chosen | None:
     """The least slope without a tolerance: that takes no linear program, and a tolerance changes it little."""
@@ -193,7 +194,9 @@ class _Excess:
         loss: float,
         inside: Inside,
     ) -> None:
-        self._joint, self._some = joint, joint
+        self._joint = joint
+        self._some = joint
+        """The groups that are looked at while the width is searched for."""
         self._best, self._loss, self._objective = best, loss, objective
         self._under = partial(best_under, family=family, objective=objective, constraint=constraint, inside=inside)
         self._unit = family.symmetric_slope if family.has_path else 1.0
@@ -279,13 +282,16 @@ class _Excess:
                 self._close[width] = self._of(self.chosen[width])
         return self._close[width]
 
-    def is_settled(self, width: float) -> bool:
-        """Look at all groups, and at all gentler curves; whether these do not matter, so that the width is the one."""
+    def confirm(self, width: float) -> bool:
+        """Look at all groups, and at all gentler curves: whether the width is still the one that is looked for.
+
+        Where it is not, those that matter are looked at in the search from now on.
+        """
         before, slope = self.chosen[width], self._unit / width
-        every = self._under(self._some, slope=slope, near=self._at(before)) if self._has_ladder else before
-        self._close, self.chosen = {width: self._of(every)}, {width: every}
-        reaches = {reach.group.key: reach for reach in every.known_reaches}
-        if self._has_ladder and self._gain(every) > self._gain(before) + _SPARE and self._rounds:
+        after = self._under(self._some, slope=slope, near=self._at(before)) if self._has_ladder else before
+        self._close, self.chosen = {width: self._of(after)}, {width: after}
+        reaches = {reach.group.key: reach for reach in after.known_reaches}
+        if self._has_ladder and self._gain(after) > self._gain(before) + _SPARE and self._rounds:
             self._gentler |= {
                 key: reach.gentler(least_width(reach.group, self._family, slope)) for key, reach in reaches.items()
             }
@@ -294,7 +300,7 @@ class _Excess:
         if not self._may_leave_out:
             return True
         members = self._joint.members
-        point = every.points[0]
+        point = after.points[0]
         binding = self._short_of([group for group in members if group.key not in reaches], point, slope)
         if binding:
             self._some = self._among([*self._some.members, *binding])

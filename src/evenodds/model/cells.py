@@ -15,7 +15,7 @@ import numpy as np
 from evenodds.errors import DataError, OptionError
 from evenodds.frames import Frame, array_of, columns_of, constant, factorize, narwhals
 from evenodds.geometry.pieces import Floats
-from evenodds.model.columns import HUGE
+from evenodds.model.columns import EMPTY_TABLE, HUGE, check_amounts
 from evenodds.model.keys import Codes, encode
 
 __all__ = ["Cells", "Columns", "check_group_kinds", "check_numeric", "counted", "names_of", "plain", "query"]
@@ -66,8 +66,8 @@ def check_group_kinds(frame: Frame, group: Sequence[str]) -> None:
     schema = frame.collect_schema()
     for name in group:
         kind = schema[name]
-        plain = kind.is_integer() or kind.is_float() or kind in (nw.Boolean, nw.Object)
-        if not (plain or kind in (nw.String, nw.Categorical, nw.Enum)):
+        is_number = kind.is_integer() or kind.is_float()
+        if not (is_number or kind in (nw.Boolean, nw.Object, nw.String, nw.Categorical, nw.Enum)):
             msg = (
                 f"The group column {name!r} holds {kind}; groups are strings, whole numbers, booleans or categories. "
                 "Hint: turn it into strings."
@@ -86,7 +86,7 @@ def query(frame: Frame, columns: Columns, resolution: float, positive_label: obj
     if resolution:
         steps = ((raw * constant(frame, 1 / resolution) + 0.5).floor() * constant(frame, resolution)).cast(nw.Float64)
     score = nw.when(raw.is_finite()).then(steps).otherwise(nw.lit(None, nw.Float64))
-    yes, no = _sides(frame, schema[columns.label], columns.label, positive_label)
+    yes, no = _yes_and_no(frame, schema[columns.label], columns.label, positive_label)
     selected = [score.alias("score"), nw.when(yes | no).then(nw.lit(0)).otherwise(nw.lit(1)).alias("bad_label")]
     for i, name in enumerate(columns.group):
         selected.append(plain(frame, name).alias(f"group{i}"))
@@ -96,10 +96,10 @@ def query(frame: Frame, columns: Columns, resolution: float, positive_label: obj
         usable = given.is_finite() & (given >= 0) & (given <= HUGE)
         weight = nw.when(usable).then(given).otherwise(nw.lit(0.0))
         selected.append(nw.when(usable).then(nw.lit(0)).otherwise(nw.lit(1)).alias("bad_weight"))
-    for name, side in (("no", no), ("yes", yes)):
-        selected.append(nw.when(side).then(weight).otherwise(nw.lit(0.0)).alias(name))
+    for name, is_label in (("no", no), ("yes", yes)):
+        selected.append(nw.when(is_label).then(weight).otherwise(nw.lit(0.0)).alias(name))
         if columns.weight is not None:
-            selected.append(nw.when(side).then(weight * weight).otherwise(nw.lit(0.0)).alias(f"{name}_squared"))
+            selected.append(nw.when(is_label).then(weight * weight).otherwise(nw.lit(0.0)).alias(f"{name}_squared"))
     keys = [*(f"group{i}" for i in range(len(columns.group))), "score"]
     rows = frame.lazy().select(*selected)
     sums = [name for name in rows.collect_schema().names() if name not in keys]
@@ -110,8 +110,7 @@ def counted(frame: Frame, columns: Columns, resolution: float, positive_label: o
     """Run the query, refuse what cannot be used, and hand over the cells."""
     table = query(frame, columns, resolution, positive_label).collect()
     if not table.shape[0]:
-        msg = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
-        raise DataError(msg)
+        raise DataError(EMPTY_TABLE)
     number = {name: array_of(table[name].to_native()) for name in table.columns if not name.startswith("group")}
     people = number["people"].astype(np.float64)
     finite = np.isfinite(number["score"])
@@ -126,6 +125,8 @@ def counted(frame: Frame, columns: Columns, resolution: float, positive_label: o
         _refuse(number["bad_weight"].sum(), f"weight column {columns.weight!r}", trouble)
     codes, keys = encode([table[f"group{i}"].to_native() for i in range(len(columns.group))])
     weights = np.stack([number["no"], number["yes"]]).astype(np.float64)
+    if columns.weight is not None:
+        check_amounts(f"weight column {columns.weight!r}", weights.ravel())
     if positive_label is not None and not weights[1].any():
         msg = f"positive_label={positive_label!r} does not occur in label column {columns.label!r}."
         raise DataError(msg)
@@ -149,7 +150,7 @@ def plain(frame: Frame, name: str) -> Any:
     return column.cast(nw.String) if is_category and not frame.implementation.is_dask() else column
 
 
-def _sides(frame: Frame, kind: Any, name: str, positive_label: object) -> tuple[Any, Any]:
+def _yes_and_no(frame: Frame, kind: Any, name: str, positive_label: object) -> tuple[Any, Any]:
     """Expressions for a yes and a no; a missing label is neither."""
     nw = narwhals()
     column = plain(frame, name)
@@ -169,11 +170,12 @@ def _sides(frame: Frame, kind: Any, name: str, positive_label: object) -> tuple[
 
 
 def _check_kind(frame: Frame, kind: Any, name: str, positive_label: object) -> None:
-    """Refuse a word for numbers and a number for words, which engines would compare each in its own way."""
+    """Refuse a word for numbers, a number for words and several values, which engines compare each in its own way."""
     nw = narwhals()
     if kind == nw.Object or (kind == nw.Categorical and frame.implementation.is_dask()):
         return  # pandas' own objects, which are compared as they are
-    if isinstance(positive_label, str) != (kind in (nw.String, nw.Categorical, nw.Enum)):
+    is_several = isinstance(positive_label, (list, tuple, set, dict, np.ndarray))
+    if is_several or isinstance(positive_label, str) != (kind in (nw.String, nw.Categorical, nw.Enum)):
         msg = f"positive_label={positive_label!r} does not occur in label column {name!r}, which holds {kind}."
         raise DataError(msg)
 

@@ -195,10 +195,8 @@ class Certificate(Shown):
         A rounded score is at most half the resolution away, so odds with the largest slope L_R change by no more
         than that, and so does their mean. Where the odds jump nothing is proven: 1.
         """
-        return MappingProxyType({g: self._rate_error(slope) for g, slope in zip(self.groups, self.slopes, strict=True)})
-
-    def _rate_error(self, slope: float) -> float:
-        return min(1.0, slope * self.resolution / 2) if self.resolution else 0.0
+        errors = [min(1.0, slope * self.resolution / 2) if self.resolution else 0.0 for slope in self.slopes]
+        return MappingProxyType(dict(zip(self.groups, errors, strict=True)))
 
     @property
     def residual(self) -> float:
@@ -207,13 +205,18 @@ class Certificate(Shown):
         return max(max(abs(a.fpr - r.fpr), abs(a.tpr - r.tpr)) for a, r in pairs)
 
     @property
+    def _counts(self) -> Floats:
+        """The weight of each group's negatives and positives."""
+        return np.array([figures[:2] for figures in self.people])
+
+    @property
     def rates(self) -> dict[Rate, Floats]:
         """The constrained rates of every group, recomputed."""
         return self._rates_at(self.reached)
 
     def _rates_at(self, points: Sequence[Point]) -> dict[Rate, Floats]:
         fpr, tpr = np.array([[point.fpr, point.tpr] for point in points]).T
-        counts = np.array([figures[:2] for figures in self.people]) if self.people else np.ones((fpr.size, 2))
+        counts = self._counts if self.people else np.ones((fpr.size, 2))
         every: dict[Rate, Floats] = {
             "fpr": fpr,
             "tpr": tpr,
@@ -265,9 +268,11 @@ class Certificate(Shown):
     @property
     def selected(self) -> float:
         """The share of yeses over everybody, recomputed."""
-        counts = np.array([figures[:2] for figures in self.people])
+        if not self.people:
+            msg = "The policy does not say how many people its groups have. Hint: fit it again."
+            raise DataError(msg)
         rates = np.array([[point.fpr, point.tpr] for point in self.reached])
-        return float((counts * rates).sum() / counts.sum())
+        return float((self._counts * rates).sum() / self._counts.sum())
 
     @property
     def population(self) -> Population:

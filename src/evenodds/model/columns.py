@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,25 @@ from evenodds.errors import DataError, OptionError
 from evenodds.frames import array_of, columns_of, factorize, is_missing, refuse_masked
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["HUGE", "check_amounts", "check_resolution", "floats_of", "labels_of", "numbers_of", "rounded"]
+__all__ = [
+    "EMPTY_TABLE",
+    "EXACT",
+    "HUGE",
+    "check_amounts",
+    "check_lengths",
+    "check_resolution",
+    "floats_of",
+    "labels_of",
+    "numbers_of",
+    "rounded",
+]
 
+EXACT = 2**53
+"""Whole numbers up to it are floats."""
 HUGE = 1e150
 """Numbers beyond it cannot be squared and summed."""
+EMPTY_TABLE = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
+"""What is said where nobody is given."""
 _SHOWN = 5  # values that are listed in a message
 
 
@@ -29,6 +45,11 @@ def numbers_of(name: str, values: ArrayLike) -> Floats:
             f"(first at position {bad[0]}: {given[bad[0]]}). Hint: drop or repair these rows first."
         )
         raise DataError(msg)
+    if given.dtype.kind in "iu" and given.size and max(-int(given.min()), int(given.max())) > EXACT:
+        kinds, left = np.unique(given).size, np.unique(numbers).size
+        if left < kinds:
+            msg = f"{name} has {kinds:,} whole numbers so large that a float tells only {left:,} of them apart. "
+            raise DataError(msg + "Hint: subtract a constant.")
     return numbers
 
 
@@ -41,14 +62,14 @@ def floats_of(name: str, given: NDArray[Any]) -> NDArray[Any]:
         first = f" (first value {given.flat[0].item()!r:.40})" if given.size else ""
         msg = f"{name} must be numbers, got {given.dtype}{first}."
         raise DataError(msg)
-    found = np.empty(given.shape)
+    numbers = np.empty(given.shape)
     for i, value in enumerate(given.flat):
         try:
-            found.flat[i] = np.nan if is_missing(value) else _number(value)
+            numbers.flat[i] = np.nan if is_missing(value) else _number(value)
         except (TypeError, ValueError, OverflowError):
             msg = f"{name} must be numbers, got {value!r:.40} at position {i}."
             raise DataError(msg) from None
-    return found
+    return numbers
 
 
 def _number(value: Any) -> float:
@@ -57,14 +78,23 @@ def _number(value: Any) -> float:
     return float(value)
 
 
+def check_lengths(lengths: Mapping[str, int]) -> None:
+    """Refuse columns, given by name and length, that are not all of one length."""
+    if len(set(lengths.values())) > 1:
+        msg = f"The columns have different lengths: {', '.join(f'{name} {size}' for name, size in lengths.items())}."
+        raise DataError(msg)
+
+
 def check_amounts(name: str, values: Floats) -> None:
-    """Refuse weights and counts that are negative, or too large to add up."""
+    """Refuse weights and counts that are negative, or whose sum or squares are beyond floating-point numbers."""
     if values.size and values.min() < 0:
         bad = np.flatnonzero(values < 0)
         first = f"first at position {bad[0]}: {values[bad[0]]:g}"
         msg = f"{name} has {bad.size} negative value{'s' * (bad.size > 1)} ({first})."
         raise DataError(msg)
-    if values.size and values.max() > HUGE:
+    with np.errstate(over="ignore"):
+        is_too_large = values.size and values.max() > HUGE / values.size and values.sum() > HUGE
+    if is_too_large:
         msg = f"{name} has values up to {values.max():g}, too large to add up. Hint: rescale."
         raise DataError(msg)
     if values.size and 0 < values.max() < 1 / HUGE:
@@ -72,8 +102,10 @@ def check_amounts(name: str, values: Floats) -> None:
         raise DataError(msg)
 
 
-def labels_of(name: str, values: ArrayLike, positive_label: object = None) -> NDArray[np.bool_]:
-    """Booleans from 0/1, or from any values of which one is said to be the yes."""
+def labels_of(
+    name: str, values: ArrayLike, positive_label: object = None, *, can_be_named: bool = True
+) -> NDArray[np.bool_]:
+    """Booleans from 0/1, or from any values of which one is said to be the yes, where somebody can say so."""
     if positive_label is not None:
         return _compared(name, values, positive_label)
     given = _column(name, values)
@@ -87,9 +119,12 @@ def labels_of(name: str, values: ArrayLike, positive_label: object = None) -> ND
         others = sorted({repr(value) for value in given[bad[:1000]].tolist()})
         shown = ", ".join(others[:_SHOWN]) + (", ..." if len(others) > _SHOWN else "")
         msg = (
-            f"{name} must be 0 or 1, got {shown} in {bad.size} row{'s' * (bad.size > 1)} (first at position {bad[0]}). "
-            f"Hint: positive_label= names the value that counts as a yes, for example positive_label={others[-1]}."
+            f"{name} must be 0 or 1, got {shown} in {bad.size} row{'s' * (bad.size > 1)} (first at position {bad[0]})."
         )
+        if can_be_named:
+            msg += (
+                f" Hint: positive_label= names the value that counts as a yes, for example positive_label={others[-1]}."
+            )
         raise DataError(msg)
     return np.asarray(one, dtype=bool)
 
@@ -147,13 +182,15 @@ def _equals(given: NDArray[Any], number: int) -> NDArray[np.bool_]:
 
 
 def _compared(name: str, values: ArrayLike, positive_label: object) -> NDArray[np.bool_]:
+    """Where a column equals the label that counts as a yes, which must occur in it."""
     column = (columns_of(values) or [_column(name, values)])[0]
     codes, kinds = factorize(column)
     if (codes < 0).any():
         gone = np.flatnonzero(codes < 0)
         msg = f"{name} has {gone.size} missing value{'s' * (gone.size > 1)} (first at position {gone[0]})."
         raise DataError(msg)
-    yes = [i for i, kind in enumerate(kinds) if kind == positive_label]
+    is_array = getattr(positive_label, "ndim", 0) > 0  # which would compare entry by entry
+    yes = [] if is_array else [i for i, kind in enumerate(kinds) if kind == positive_label]
     if not yes:
         shown = ", ".join(repr(kind) for kind in kinds[:_SHOWN]) + (", ..." if len(kinds) > _SHOWN else "")
         msg = f"positive_label={positive_label!r} does not occur in {name}. Its values: {shown}."

@@ -47,7 +47,7 @@ _VALLEYS = 5  # how many local minima of the first look are followed to their bo
 _PROMISES = 6  # times that stretches between scores are looked at more closely
 _TRIED = 24  # stretches at a time
 _MANY = 4096  # stretches that are looked at
-_FINEST = 1e-8  # the step in p at which the search ends
+_FINEST = 1e-7  # of the first grid's step: where the search ends
 _BESIDE = 1e-3  # a step in p to see whether p = 1/2 is the bottom
 _FINER = 16  # steps into which each is cut next
 _SETTLED = 2  # rounds without a better p after which it is at a kink
@@ -55,6 +55,7 @@ _HALF = np.array([0.5])  # p of a symmetric curve
 _ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 
 Measure = Callable[[Path], Floats]
+Judge = Callable[[int, Path], Floats]  # of a group's curves; infinite where they are not allowed
 
 
 def chosen_curves(
@@ -105,6 +106,7 @@ def check_criterion(criterion: str, family: Family) -> None:
             "Allowed with it: curve='cubic', 'quartic', or 'quadratic' (at p = 1/2)."
         )
         raise OptionError(msg)
+    # The fixed curve has no path either; the one that there is satisfies them all.
     if criterion != "gentlest" and not family.has_path and (family.is_continuous or family.is_hard):
         msg = f"criterion={criterion!r} chooses along a path, and {family.with_article} has none. Allowed: 'gentlest'."
         raise OptionError(msg)
@@ -149,15 +151,16 @@ def _least(
         left = [i for i in left if chosen[i] is None]
     if not left:
         return chosen
-    paths = search.paths({i: grid[grid != _HALF] if i in halves else grid for i in left}, limits)
-    paths = {i: path.joined(halves[i]) if i in halves else path for i, path in paths.items()}
-    for i in _sharp_bottoms(search, {i: path for i, path in halves.items() if len(paths[i]) == 1}):
-        chosen[i] = halves[i]
-        del paths[i]
 
     def judge(which: int, path: Path) -> Floats:
         return np.where(allowed(path), measures[which](path), np.inf)
 
+    paths = search.paths({i: grid[grid != _HALF] if i in halves else grid for i in left}, limits)
+    paths = {i: path.joined(halves[i]) if i in halves else path for i, path in paths.items()}
+    paths, steps_in_p = _looked_closer(search, judge, paths, limits, float(grid[1] - grid[0]))
+    for i in _sharp_bottoms(search, {i: path for i, path in halves.items() if len(paths[i]) == 1}):
+        chosen[i] = halves[i]
+        del paths[i]
     valleys = {}
     for i, path in list(paths.items()):
         value = judge(i, path)
@@ -165,11 +168,11 @@ def _least(
             valleys[i] = _valleys(path, value)
         else:
             del paths[i]
-    bottoms = _bottoms(search, judge, paths, valleys, float(grid[1] - grid[0]))
+    bottoms = _bottoms(search, judge, paths, valleys, steps_in_p)
     again = search.paths({i: bottom.p for i, bottom in bottoms.items()}, steepest) if bottoms else {}
     for i, bottom in bottoms.items():
-        found = again[i].joined(bottom)
-        chosen[i] = found.at(best_of(found, judge(i, found)))
+        candidates = again[i].joined(bottom)
+        chosen[i] = candidates.at(best_of(candidates, judge(i, candidates)))
     return chosen
 
 
@@ -185,6 +188,34 @@ def _is_least(search: CurveSearch, which: int, half: Path) -> bool:
     if floor:
         return bool(slope <= floor * (1 + _ROUNDING))
     return search.joint.pooled.is_least_slope(which, search.points[which], slope)
+
+
+def _looked_closer(
+    search: CurveSearch, judge: Judge, paths: Mapping[int, Path], limits: Floats, step: float
+) -> tuple[dict[int, Path], dict[int, float]]:
+    """Paths with more of those p at which curves bend among the scores, if few have been looked at; and the steps in p.
+
+    A curve bends where its odds are p. Near the diagonal curves are far wider than the scores, whose odds then span so
+    few of the p that a look over all of them may miss every one.
+    """
+    closer = dict(paths)
+    steps = dict.fromkeys(paths, step)
+    going = list(paths)
+    while going:
+        wanted = {}
+        for i in going:
+            value = judge(i, closer[i])
+            if np.isfinite(value).any():
+                low, high = closer[i].at(best_of(closer[i], value)).curve(0)(search.groups[i].ends)
+                fine = (high - low) / (2 * _FIRST_LOOK)
+                if _ROUNDING * step < fine < steps[i] / 2:
+                    steps[i] = float(fine)
+                    p = np.linspace(low, high, 2 * _FIRST_LOOK + 1).clip(*search.family.search_limits)
+                    wanted[i] = np.setdiff1d(p, closer[i].p)
+        for i, more in search.paths(wanted, limits).items():
+            closer[i] = closer[i].joined(more)
+        going = list(wanted)
+    return closer, steps
 
 
 def _valleys(path: Path, value: Floats) -> NDArray[np.intp]:
@@ -214,8 +245,8 @@ def _fewest(search: CurveSearch, steepest: float, allowed: Allowed) -> list[Path
         wanted = {i: more for i in promising if (more := _promises(paths[i], search.groups[i])).size}
         if not wanted:
             break
-        for i, found in search.follow(paths, wanted, steepest).items():
-            paths[i] = paths[i].joined(found.among(allowed(found)))
+        for i, followed in search.follow(paths, wanted, steepest).items():
+            paths[i] = paths[i].joined(followed.among(allowed(followed)))
         promising = list(wanted)
     for i, path in paths.items():
         chosen[i] = path.at(best_of(path, randomized_fraction(path, search.groups[i])))
@@ -245,10 +276,9 @@ def _between_scores(path: Path, group: Group) -> tuple[Floats, Floats]:
     for t in (path.t0, path.t1):
         lo, hi = np.minimum(t[:-1], t[1:]), np.maximum(t[:-1], t[1:])
         first, last = np.searchsorted(scores, lo, "right"), np.searchsorted(scores, hi, "left")
-        cell = np.repeat(np.arange(lo.size), np.maximum(last - first, 0))
-        at = np.arange(cell.size) - np.repeat(
-            np.cumsum(np.maximum(last - first, 0)) - (last - first).clip(0), (last - first).clip(0)
-        )
+        count = np.maximum(last - first, 0)  # of the scores that are passed in each cell of the path
+        cell = np.repeat(np.arange(lo.size), count)
+        at = np.arange(cell.size) - np.repeat(np.cumsum(count) - count, count)
         score = scores[first[cell] + at]
         share = (score - t[cell]) / (t[cell + 1] - t[cell])
         passed.append(path.p[cell] + share * (path.p[cell + 1] - path.p[cell]))
@@ -272,29 +302,30 @@ def _sharp_bottoms(search: CurveSearch, halves: Mapping[int, Path]) -> list[int]
 
 def _bottoms(
     search: CurveSearch,
-    judge: Callable[[int, Path], Floats],
+    judge: Judge,
     paths: Mapping[int, Path],
     valleys: Mapping[int, NDArray[np.intp]],
-    step: float,
+    steps: Mapping[int, float],
 ) -> dict[int, Path]:
-    """Follow valleys down, side by side, from their lowest points on the first grid."""
+    """Follow valleys down, side by side, from their lowest points on the first grid, whose steps are given."""
     lo, hi = search.family.search_limits
     known = dict(paths)
     bottoms = {i: [path.at(int(valley)) for valley in valleys[i]] for i, path in paths.items()}
     unchanged = dict.fromkeys(bottoms, 0)
     going = list(bottoms)
-    while step > _FINEST and going:
+    finer = 1.0
+    while finer > _FINEST and going:
         centres = {i: np.array([bottom.p[0] for bottom in bottoms[i]]) for i in going}
         wanted = {}
         for i, centre in centres.items():
-            p = np.unique(centre[:, None] + step * np.arange(1 - _FINER, _FINER) / _FINER)
+            p = np.unique(centre[:, None] + steps[i] * finer * np.arange(1 - _FINER, _FINER) / _FINER)
             wanted[i] = np.setdiff1d(p[(p >= lo) & (p <= hi)], centre)
-        step /= _FINER
+        finer /= _FINER
         for i, near in search.follow(known, wanted).items():
             known[i] = known[i].joined(near.among(near.found))
             every = reduce(Path.joined, bottoms[i], near.among(near.found))
             value = judge(i, every)
-            flat = True
+            flat, step = True, steps[i] * finer
             for k, centre in enumerate(centres[i]):
                 around = np.flatnonzero(np.abs(every.p - centre) < _FINER * step)
                 best = around[best_of(every.among(around), value[around])]

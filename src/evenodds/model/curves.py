@@ -8,30 +8,27 @@ share; it reaches points that no single one of them can.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import OptionError, one_of
-from evenodds.geometry.pieces import Floats, Pieces
+from evenodds.geometry.pieces import NARROWEST, Floats, Pieces
 from evenodds.model import mixture
 from evenodds.model.families import Family, family_of
 from evenodds.model.nodes import checked_nodes, mean_between, nodes_from_to, steps, straight_lines, without_straight
-from evenodds.model.scale import UPWARD, Orientation, Scale
-from evenodds.values import number_or_infinity
+from evenodds.model.scale import ORIENTATIONS, UPWARD, Orientation, Scale
+from evenodds.values import PickledByFields, number_or_infinity
 
 __all__ = ["CERTAIN", "Curve", "is_random"]
 
 _FAR = 1e300  # beyond every threshold
-_NARROW = 1e-300  # below it 1 / width is no number
 _NOTHING = 1e-15  # a share that is none
 
 CERTAIN = 1e-12
 """Odds nearer than this to 0 or 1 are certain."""
-_Parts: TypeAlias = "tuple[tuple[float, Curve], tuple[float, Curve]]"
 
 
 def is_random(odds: Floats) -> NDArray[np.bool_]:
@@ -40,7 +37,7 @@ def is_random(odds: Floats) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(PickledByFields):
     """Odds of a yes as a non-decreasing function of the score (non-increasing for negative orientation).
 
     Call it with scores to get their odds. `fit` finds curves; make one yourself to look at its shape.
@@ -87,7 +84,7 @@ class Curve:
     p: float
     at_t0: float | None = None
     nodes: tuple[tuple[float, float], ...] | None = None
-    parts: _Parts | tuple[()] = ()
+    parts: mixture.Parts | tuple[()] = ()
     orientation: Orientation = field(default="positive", kw_only=True)
 
     @classmethod
@@ -117,7 +114,7 @@ class Curve:
         >>> curve.nodes, curve.p, curve.lipschitz
         (((2.0, 0.0), (4.0, 0.5)), 0.25, 0.25)
         """
-        one_of("orientation", orientation, ("positive", "negative"))
+        one_of("orientation", orientation, ORIENTATIONS)
         x, y = checked_nodes(scores, odds, rising=orientation == "positive")
         value = float(y[0])
         x, y = without_straight(x, y)
@@ -180,23 +177,21 @@ class Curve:
             return other if first <= _NOTHING else one
         if (*other.upward, other.p) < (*one.upward, one.p):
             first, one, other = second, other, one
-        made = ((first, one), (1 - first, other))
-        t0, t1, p = mixture.ends_and_mean(made)
-        return cls(one.family, t0, t1, p, parts=made, orientation=one.orientation)
+        ordered = ((first, one), (1 - first, other))
+        t0, t1, p = mixture.ends_and_mean(ordered)
+        return cls(one.family, t0, t1, p, parts=ordered, orientation=one.orientation)
 
     def __post_init__(self) -> None:
         family_of(self.family, "family")
-        one_of("orientation", self.orientation, ("positive", "negative"))
+        one_of("orientation", self.orientation, ORIENTATIONS)
         for name in ("t0", "t1", "p", *(["at_t0"] if self.at_t0 is not None else [])):
             object.__setattr__(self, name, number_or_infinity(name, getattr(self, name)))
+        if not (isinstance(self.parts, tuple) and not self.parts):
+            object.__setattr__(self, "parts", mixture.checked(self.parts, Curve))
         self._check_thresholds()
         self._check_p()
         self._check_nodes()
-        self._check_parts()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What it was made of; all else is computed again where it is asked for."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        mixture.check_sum(self)
 
     def _check_thresholds(self) -> None:
         start, stop = self.upward
@@ -210,36 +205,29 @@ class Curve:
         if np.isinf(self.width) and not np.isinf(start):
             msg = f"The thresholds {self.t0:g} and {self.t1:g} are too far apart for floating-point numbers."
             raise OptionError(msg)
-        if 0 < self.width < _NARROW and self.family != "fixed":
+        if 0 < self.width < NARROWEST and self.family != "fixed":
             msg = f"The thresholds {self.t0!r} and {self.t1!r} are too near each other for floating-point numbers."
             raise OptionError(msg)
 
     def _check_p(self) -> None:
-        whole = self.is_threshold or self.is_constant
-        lo, hi = (0.0, 1.0) if whole or self.parts else self._family.p_limits
+        lo, hi = (0.0, 1.0) if self._is_limit or self.parts else self._family.p_limits
         # Without an open interval the knot would fall on a threshold and the curve would jump.
-        ends = self._family.has_knot and not whole and not self.parts
-        if not (lo < self.p < hi if ends else lo <= self.p <= hi):
-            allowed = f"{'above' if ends else 'from'} {lo:g} {'and below' if ends else 'to'} {hi:g}"
+        if not (lo < self.p < hi if self._has_halves else lo <= self.p <= hi):
+            allowed = f"above {lo:g} and below {hi:g}" if self._has_halves else f"from {lo:g} to {hi:g}"
             why = "" if self.parts else self._family.why_limits
             msg = f"p={self.p:g} is not allowed for {self._family.with_article}. Allowed: {allowed}{why}."
             raise OptionError(msg)
-        if self.at_t0 is not None and not (self.family == "fixed" and not whole and 0 <= self.at_t0 <= self.p):
+        if self.at_t0 is not None and not (self.family == "fixed" and not self._is_limit and 0 <= self.at_t0 <= self.p):
             msg = f"at_t0={self.at_t0:g} is not allowed: only a fixed curve has it, between 0 and p={self.p:g}."
             raise OptionError(msg)
 
     def _check_nodes(self) -> None:
-        if (self.nodes is not None) != (self.family == "optimal" and not (self.is_threshold or self.is_constant)):
+        if (self.nodes is not None) != (self.family == "optimal" and not self._is_limit):
             msg = "An optimal curve has nodes, and no other curve has. Hint: Curve.through(scores, odds) makes one."
             raise OptionError(msg)
         if self.nodes is not None:
             checked = nodes_from_to(self.nodes, self.t0, self.t1, self.p, rising=self.orientation == "positive")
             object.__setattr__(self, "nodes", checked)
-
-    def _check_parts(self) -> None:
-        if self.parts != ():
-            object.__setattr__(self, "parts", mixture.checked(self.parts, Curve))
-            mixture.check_sum(self)
 
     def moved(self, by: float) -> Curve:
         """The same curve for scores that are all higher by so much.
@@ -303,6 +291,16 @@ class Curve:
         return bool(np.isinf(self.t0))
 
     @property
+    def _is_limit(self) -> bool:
+        """Whether this is one of the two shapes at the ends of every family, which p does not bend."""
+        return self.is_threshold or self.is_constant
+
+    @property
+    def _has_halves(self) -> bool:
+        """Whether two halves meet at a knot, strictly between the thresholds."""
+        return self._family.has_knot and not self._is_limit and not self.parts
+
+    @property
     def width(self) -> float:
         """D, the distance between the thresholds."""
         return abs(self.t1 - self.t0)
@@ -310,9 +308,7 @@ class Curve:
     @property
     def knot(self) -> float | None:
         """Where the two halves meet with odds p; None where there is no such point."""
-        if not self._family.has_knot or self.is_threshold or self.is_constant or self.parts:
-            return None
-        return self.t0 + (1 - self.p) * (self.t1 - self.t0)
+        return self.t0 + (1 - self.p) * (self.t1 - self.t0) if self._has_halves else None
 
     @property
     def area(self) -> float:

@@ -27,8 +27,8 @@ def describe(curve: Curve) -> str:
         return f"{count} straight line{'s' * (count > 1)} {ends}, slope at most {curve.lipschitz:.4g}"
     slope = "the odds jump" if math.isinf(curve.lipschitz) else f"slope at most {curve.lipschitz:.4g}"
     if curve.parts:
-        told = ", ".join(f"{share:.4g} {_where(part)}" for share, part in curve.parts)
-        return f"{kind_of(curve)}: {told}, {slope}"
+        parts = ", ".join(f"{share:.4g} {_where(part)}" for share, part in curve.parts)
+        return f"{kind_of(curve)}: {parts}, {slope}"
     return f"{curve.family} from {curve.t0:.6g} to {curve.t1:.6g}, p {curve.p:.4g}, {slope}"
 
 

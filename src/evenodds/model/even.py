@@ -107,7 +107,7 @@ def _at_slope(
 
     ends = [np.interp(p, path.p, path.lipschitz) - level for p in (positive, negative)]
     _, p = bracketed_roots(excess, positive, negative, ends[0], ends[1], tolerance=np.full(crossing.size, 1e-13))
-    found = search.follow({which: path}, {which: np.sort(p)})[which]
-    found = found.among(found.found)
-    close = np.flatnonzero((np.abs(found.lipschitz - level) <= 1e-6 * level) & allowed(found))
-    return found.at(int(close[np.argmin(np.abs(found.p[close] - 0.5))])) if close.size else None
+    curves = search.follow({which: path}, {which: np.sort(p)})[which]
+    curves = curves.among(curves.found)
+    close = np.flatnonzero((np.abs(curves.lipschitz - level) <= 1e-6 * level) & allowed(curves))
+    return curves.at(int(close[np.argmin(np.abs(curves.p[close] - 0.5))])) if close.size else None

@@ -40,8 +40,7 @@ from evenodds.geometry.samples import Sample
 
 __all__ = ["CHOICES", "CONTINUOUS", "FAMILIES", "PUBLISHED", "Family", "choice_of", "family_of", "where_unit_odds_are"]
 
-P_MIN, P_MAX = 0.05, 0.95
-"""Beyond these p the thresholds of some families run off to infinity."""
+_P_MIN, _P_MAX = 0.05, 0.95  # beyond these p the thresholds of some families run off to infinity
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,6 @@ class Family(ABC):
     name: str
     is_continuous: ClassVar[bool] = True
     """Whether odds rise without a jump, so that a slope budget can hold."""
-    is_straight: ClassVar[bool] = False
-    """Whether a symmetric curve is a straight ramp, whose rates are sums over scores."""
     has_path: ClassVar[bool] = True
     """Whether a point is met by a whole path of curves, one for each p, among which a criterion chooses."""
     has_knot: ClassVar[bool] = False
@@ -60,8 +57,14 @@ class Family(ABC):
     p_limits: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """The p for which the family is monotone; beyond them its odds would fall somewhere."""
     why_limits: ClassVar[str] = ""
+    """What is added to a message about p beyond the limits."""
     is_hard: ClassVar[bool] = False
     """Whether nobody is decided by chance: one threshold a group."""
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether a symmetric curve is a straight ramp, whose rates are sums over scores."""
+        return False
 
     @property
     def with_article(self) -> str:
@@ -77,7 +80,7 @@ class Family(ABC):
     def search_limits(self) -> tuple[float, float]:
         """The p that are searched."""
         lo, hi = self.p_limits
-        return max(lo, P_MIN), min(hi, P_MAX)
+        return max(lo, _P_MIN), min(hi, _P_MAX)
 
     def p_grid(self, steps: int = 18) -> Floats:
         """2 steps + 1 values of p over the limits, 1/2 exactly in the middle."""
@@ -85,7 +88,7 @@ class Family(ABC):
         return np.asarray(0.5 + (hi - 0.5) * np.arange(-steps, steps + 1) / steps)
 
     def smooth_p(self) -> Floats | None:
-        """The p at which the family's curves have no kink: None for all of them, empty for none."""
+        """The p at which the family's curves have no kink: None where all have none, empty where each has one."""
         return np.zeros(0)
 
     @abstractmethod
@@ -95,10 +98,6 @@ class Family(ABC):
     @abstractmethod
     def layout(self, t0: ArrayLike, t1: ArrayLike, p: ArrayLike) -> Pieces:
         """Pieces of curves with t0 < t1, for the whole batch that t0, t1 and p span."""
-
-    def symmetric(self, x: Floats) -> Floats:
-        """The odds of the symmetric curve (p = 1/2) between thresholds 0 and 1, at many x in [0, 1]."""
-        return self.layout(0.0, 1.0, 0.5)(x)
 
     def unit_roughness(self, p: Floats) -> Floats:
         """The integral of the squared second derivative between thresholds 0 and 1, where the family is smooth."""
@@ -143,10 +142,11 @@ class _Halves(Family):
     roughness: float | None = None
     """The integral of s''^2 over [0, 1], for families whose curves may have no kink."""
     smooth_at: tuple[float, ...] | None = ()
+    """The p at which the halves have one slope at the knot; None for all p."""
     has_knot: ClassVar[bool] = True
 
     @property
-    def is_straight(self) -> bool:  # type: ignore[override]
+    def is_straight(self) -> bool:
         return len(self.half) == 2  # noqa: PLR2004 a straight line has two coefficients
 
     def smooth_p(self) -> Floats | None:
@@ -173,23 +173,14 @@ class _Halves(Family):
         pieces.coefficients[..., 2, :] = (mean[..., None] - 1) * half
         return _closed(pieces, start, knot, stop)
 
-    def symmetric(self, x: Floats) -> Floats:
-        u = 2 * np.minimum(x, 1 - x)
-        odds = np.full(x.shape, self.half[-1])
-        for coefficient in self.half[-2::-1]:
-            odds *= u
-            odds += coefficient
-        odds *= 0.5
-        return np.where(x < 0.5, odds, 1 - odds)  # noqa: PLR2004 the knot
-
     def unit_roughness(self, p: Floats) -> Floats:
         """12 (p^2/q^3 + q^2/p^3) for the cubic."""
         q = 1 - p
         return np.asarray((self.roughness or np.nan) * (p**2 / q**3 + q**2 / p**3))
 
     def linear_system(self, p: float) -> tuple[Floats, Floats]:
-        value, slope, area = _rows(len(self.half))
-        none, q = np.zeros(len(self.half)), 1 - p
+        terms, q = len(self.half), 1 - p
+        none = np.zeros(terms)
 
         def lower(row: Floats) -> Floats:
             return np.concatenate([row, none])
@@ -197,11 +188,14 @@ class _Halves(Family):
         def upper(row: Floats) -> Floats:
             return np.concatenate([none, row])
 
-        rows = [(lower(value(0)), 0.0), (lower(value(q)), p), (upper(value(q)), p), (upper(value(1)), 1.0)]
+        start, knot, end = (_value_row(x, terms) for x in (0, q, 1))
+        rows = [(lower(start), 0.0), (lower(knot), p), (upper(knot), p), (upper(end), 1.0)]
         if not self.is_straight:
-            rows += [(lower(slope(0)), 0.0), (upper(slope(1)), 0.0)]
+            rows += [(lower(_slope_row(0, terms)), 0.0), (upper(_slope_row(1, terms)), 0.0)]
         if self.smooth_at is None:
-            rows += [(lower(slope(q)) - upper(slope(q)), 0.0), (lower(area(0, q)) + upper(area(q, 1)), p)]
+            at_knot = _slope_row(q, terms)
+            rows.append((lower(at_knot) - upper(at_knot), 0.0))
+            rows.append((lower(_area_row(0, q, terms)) + upper(_area_row(q, 1, terms)), p))
         return np.stack([row for row, _ in rows]), np.array([right for _, right in rows])
 
 
@@ -235,9 +229,6 @@ class _Quartic(Family):
         pieces.coefficients[..., 2, 2:] = -self._coefficients(1 - mean)
         return _closed(pieces, start, start + (stop - start) / 2, stop)
 
-    def symmetric(self, x: Floats) -> Floats:
-        return np.asarray(x * x * (3 - 2 * x))
-
     @staticmethod
     def _coefficients(p: Floats) -> Floats:
         """Of x^2, x^3 and x^4."""
@@ -248,8 +239,8 @@ class _Quartic(Family):
         return np.asarray(c2**2 + c2 * c3 + (c3**2 + 2 * c2 * c4) / 3 + c3 * c4 / 2 + c4**2 / 5)
 
     def linear_system(self, p: float) -> tuple[Floats, Floats]:
-        value, slope, area = _rows(5)
-        return np.stack([value(0), slope(0), value(1), slope(1), area(0, 1)]), np.array([0.0, 0.0, 1.0, 0.0, p])
+        rows = [row(x, 5) for x in (0, 1) for row in (_value_row, _slope_row)]
+        return np.stack([*rows, _area_row(0, 1, 5)]), np.array([0.0, 0.0, 1.0, 0.0, p])
 
 
 @dataclass(frozen=True)
@@ -304,20 +295,21 @@ def _closed(pieces: Pieces, start: Floats, knot: Floats, stop: Floats) -> Pieces
     return pieces
 
 
-def _rows(terms: int):  # type: ignore[no-untyped-def]  # noqa: ANN202 three functions of a number or two
-    """Rows of a linear system for the value, the slope and the area of a polynomial."""
+def _value_row(x: float, terms: int) -> Floats:
+    """The row of a linear system for the value of a polynomial."""
+    return np.asarray(x ** np.arange(terms), dtype=np.float64)
+
+
+def _slope_row(x: float, terms: int) -> Floats:
+    """The same for its slope."""
     powers = np.arange(terms)
+    return np.asarray(powers * x ** np.maximum(powers - 1, 0), dtype=np.float64)
 
-    def value(x: float) -> Floats:
-        return np.asarray(x**powers, dtype=np.float64)
 
-    def slope(x: float) -> Floats:
-        return np.asarray(powers * x ** np.maximum(powers - 1, 0), dtype=np.float64)
-
-    def area(start: float, stop: float) -> Floats:
-        return np.asarray((stop ** (powers + 1) - start ** (powers + 1)) / (powers + 1))
-
-    return value, slope, area
+def _area_row(start: float, stop: float, terms: int) -> Floats:
+    """The same for its area between two places."""
+    powers = np.arange(1, terms + 1)
+    return np.asarray((stop**powers - start**powers) / powers)
 
 
 _ALL: Mapping[str, Family] = MappingProxyType(

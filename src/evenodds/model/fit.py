@@ -10,20 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from evenodds.errors import EvenoddsWarning, OptionError, UnreachableError
-from evenodds.model.bounds import POOLED, Bounds
 from evenodds.model.certificate import Certificate, Scored
-from evenodds.model.comparisons import SEARCH, Before, Change
+from evenodds.model.certification import certified, certified_with_reviews
+from evenodds.model.comparisons import Before, Change
 from evenodds.model.curves import Curve
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
 from evenodds.model.policy import Policy
-from evenodds.model.population import Guarantee, Population
-from evenodds.model.rates import randomized_share, rates_of
-from evenodds.model.request import Assurance, GivenPoint, LossBudget, Request, TargetLike
-from evenodds.model.review import certified, solved_with_review
+from evenodds.model.population import Guarantee, Population, population_of
+from evenodds.model.request import Assurance, LossBudget, Request, TargetLike
+from evenodds.model.review import solved_with_review
 from evenodds.model.reviewer import Review
-from evenodds.model.solve import MATERIAL, Solved, population_of, solved_within, spreads_of
+from evenodds.model.solve import MATERIAL, Solved, solved_within
 from evenodds.model.thresholds import about_constants
 from evenodds.model.weaknesses import weaknesses
 
@@ -143,32 +141,29 @@ def fit(
     {'asian': 0.0365, 'black': 0.1, 'hispanic': 0.0736, 'white': 0.0234}
     """
     check_joint(joint)
-    request = Request.of(
-        constraints=constraints,
-        objective=objective,
-        tolerance=tolerance,
-        curve=curve,
-        criterion=criterion,
-        max_slope=max_slope,
-        max_loss=max_loss,
-        target=target,
-        max_randomized=max_randomized,
-        max_randomized_by_group=max_randomized_by_group,
-        selection_rate=selection_rate,
-        keep_individual_odds=keep_individual_odds,
-        confidence=confidence,
-        guarantee=guarantee,
-        review=review,
-    )
-    return _fitted(joint, request)
+    options = {
+        "constraints": constraints,
+        "objective": objective,
+        "tolerance": tolerance,
+        "curve": curve,
+        "criterion": criterion,
+        "max_slope": max_slope,
+        "max_loss": max_loss,
+        "target": target,
+        "max_randomized": max_randomized,
+        "max_randomized_by_group": max_randomized_by_group,
+        "selection_rate": selection_rate,
+        "keep_individual_odds": keep_individual_odds,
+        "confidence": confidence,
+        "guarantee": guarantee,
+        "review": review,
+    }
+    return fit_scored(joint, options, None)
 
 
 def fit_scored(joint: JointDistribution, options: Mapping[str, Any], scored: Scored | None) -> Policy:
-    """The same by an estimator, which knows how the scores came about."""
-    return _fitted(joint, Request.of(**options), scored)
-
-
-def _fitted(joint: JointDistribution, request: Request, scored: Scored | None = None) -> Policy:
+    """The same with options by name; an estimator knows how the scores came about."""
+    request = Request.of(**options)
     _LOG.info("Fitting %d groups.", len(joint.groups))
     began = time.perf_counter()
     if request.review is not None:
@@ -181,28 +176,32 @@ def _fitted(joint: JointDistribution, request: Request, scored: Scored | None = 
 
 def _with_review(joint: JointDistribution, request: Request, review: Review, scored: Scored | None) -> Policy:
     """The policy of two curves a group, between which people are reviewed."""
-    band = solved_with_review(joint, request, review)
+    reviews = solved_with_review(joint, request, review)
     _warn_of_weak_groups(joint)
-    certificate = certified(joint, band, scored)
+    certificate = certified_with_reviews(joint, reviews, scored)
     _check_promises(request, certificate)
-    return Policy(joint.groups, band.curves, joint.score_range, joint.orientation, certificate, band.upper)
+    return Policy(joint.groups, reviews.curves, joint.score_range, joint.orientation, certificate, reviews.upper)
 
 
 def finished(
     joint: JointDistribution,
     solved: Solved,
-    request: Request,
+    asked: Request,
     *,
     scored: Scored | None = None,
     change: Change | None = None,
     before: Before | None = None,
 ) -> Policy:
-    """The policy of curves that were found, with its certificate, and with warnings where it is in doubt."""
+    """The policy of curves that were found, with its certificate, and with warnings where it is in doubt.
+
+    Warnings name the line that called a public function, which called the one that calls this.
+    What they were found for may be stricter than what was asked: see `_assured`.
+    """
     _warn_of_weak_groups(joint)
-    few = (solved.request.family.is_hard and request.assurance is None) or solved.request.randomized is not None
-    if few and all(curve.lipschitz == 0 for curve in solved.curves):
+    little_chance = (asked.family.is_hard and asked.assurance is None) or asked.randomized is not None
+    if little_chance and all(curve.lipschitz == 0 for curve in solved.curves):
         warnings.warn(_about_constants(solved), EvenoddsWarning, stacklevel=4)
-    certificate = _certified(joint, solved, request, scored, change, before)
+    certificate = certified(joint, solved, asked, scored, change, before)
     _check_promises(solved.request, certificate)
     return Policy(joint.groups, solved.curves, joint.score_range, joint.orientation, certificate)
 
@@ -244,7 +243,7 @@ def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -
         return max(every, key=lambda solved: solved.goal.gain(solved.points))
     above = share = 1.0
     for share in _SHARES:
-        found, population = tried(share)
+        assured, population = tried(share)
         if holds(population):
             break
         above = share
@@ -254,10 +253,10 @@ def _assured(joint: JointDistribution, request: Request, assurance: Assurance) -
         middle = (share + above) / 2
         closer, population = tried(middle)
         if holds(population):
-            found, share = closer, middle
+            assured, share = closer, middle
         else:
             above = middle
-    return found
+    return assured
 
 
 def _too_few(population: Population, tolerance: float, assurance: Assurance) -> str:
@@ -286,86 +285,6 @@ def _about_constants(solved: Solved) -> str:
         f"With so few people decided by chance and tolerance={constraint.tolerance:g} nothing better was found than a "
         f"{answer} for everybody. Hint: a tolerance, or more people by chance; frontier(against='randomized') tells."
     )
-
-
-def _certified(
-    joint: JointDistribution,
-    solved: Solved,
-    asked: Request,
-    scored: Scored | None,
-    change: Change | None,
-    before: Before | None,
-) -> Certificate:
-    """Recompute everything from the final curves, and bound it."""
-    request, goal, slope = solved.request, solved.goal, solved.slope
-    assurance = asked.assurance
-    points, curves = solved.points, solved.curves
-    reached = tuple(rates_of(c, member) for c, member in zip(curves, joint.members, strict=True))
-    slopes = tuple(c.lipschitz for c in curves)
-    bounds = Bounds(solved.people, goal, request.constraint, slope, points, reached, slopes, solved.unlimited)
-    gain_bound, slope_bounds = bounds.pooled()
-    bound_by = POOLED
-    if solved.proven is not None:
-        gain_bound, bound_by = max(solved.proven, bounds.gain), SEARCH
-    certificate = Certificate(
-        constraints=request.constraint.name,
-        tolerance=asked.constraint.tolerance,
-        objective_name=goal.name,
-        max_slope=slope,
-        target=points[0] if request.constraint.one_point else None,
-        groups=joint.groups,
-        asked=tuple(points),
-        reached=reached,
-        slopes=slopes,
-        slope_bounds=tuple(slope_bounds),
-        objective=goal.reported(bounds.gain),
-        objective_bound=goal.reported(gain_bound),
-        unlimited=goal.reported(solved.unlimited),
-        smaller_is_better=goal.smaller_is_better,
-        bound_by=bound_by,
-        resolution=joint.resolution,
-        people=tuple(map(joint.figures_of, joint.members)),
-        curve=request.family.name,
-        criterion=request.criterion,
-        max_randomized=request.randomized.max_randomized if request.randomized else None,
-        max_randomized_by_group=request.randomized.max_randomized_by_group if request.randomized else None,
-        selection_rate=request.constraint.selection_rate,
-        max_loss=request.budget.loss if isinstance(request.budget, LossBudget) else None,
-        costs=request.objective.scaled if isinstance(request.objective, Cost) else None,
-        keep_individual_odds=request.keep_individual_odds,
-        target_given=isinstance(request.budget, GivenPoint),
-        mixes=tuple(group for group, curve in zip(joint.groups, curves, strict=True) if curve.parts),
-        randomized=(),
-        spreads=(),
-        one_threshold=None,
-        before=None,
-        weighted=not joint.is_counted,
-        confidence=assurance.confidence if assurance else None,
-        guarantee=assurance.guarantee if assurance else None,
-        sample_tolerance=request.constraint.tolerance if assurance else None,
-        scored=scored,
-        change=change,
-    )
-
-    def later() -> dict[str, Any]:
-        """What few look at, all of it at once, so that the people can be let go of."""
-        found: dict[str, Any] = {
-            "randomized": tuple(map(randomized_share, joint.members, curves)),
-            "spreads": spreads_of(joint, curves, request.constraint.rates),
-            "one_threshold": one_threshold_within(joint, asked, goal),
-            "before": before or best_for_everybody(joint, goal, request.constraint.selection_rate),
-            "objective_bound": goal.reported(gain_bound),
-            "bound_by": bound_by,
-            "slope_bounds": tuple(slope_bounds),
-        }
-        if not request.family.is_hard and bounds.can_be_tightened(gain_bound, slope_bounds):  # thresholds are no slopes
-            if solved.proven is None:
-                best, found["bound_by"] = bounds.tightest_gain(gain_bound)
-                found["objective_bound"] = goal.reported(best)
-            found["slope_bounds"] = tuple(bounds.tightest_slopes(slope_bounds))
-        return found
-
-    return certificate.with_program(later)
 
 
 def _check_promises(request: Request, certificate: Certificate) -> None:

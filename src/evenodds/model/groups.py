@@ -7,9 +7,8 @@ scores of everybody, eight bytes each. A table of counts by score is a view that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from evenodds.geometry import samples
 from evenodds.geometry.pieces import Floats, Pieces
 from evenodds.geometry.samples import Sample, locked
 from evenodds.model.roc import Roc
+from evenodds.values import PickledByFields
 
 __all__ = ["Group", "Table", "check_labels", "sample_of_sorted", "together"]
 
@@ -35,7 +35,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class Group(PickledByFields):
     """One group's negatives and positives.
 
     Scores are on the *upward* scale: the user's own for positive orientation, mirrored for negative, so that a
@@ -49,10 +49,6 @@ class Group:
     key: str
     by_label: tuple[Sample, Sample]
     """The negatives, and the positives."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What it was made of; all else is computed again where it is asked for."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def of_counts(
@@ -177,10 +173,10 @@ class Group:
         """Row 0: shares of the negatives at each score; row 1: of the positives. Each row sums to 1."""
         return locked(np.stack([self.negatives / self.negative_total, self.positives / self.positive_total]))
 
-    def as_bytes(self) -> bytes:
-        """Key, scores and weights, however they are kept."""
+    def as_bytes(self, zero: float) -> bytes:
+        """Key, scores and weights, however they are kept; a score of 0 is written as this zero, with its sign."""
         key = self.key.encode()
-        numbers = (self.scores, self.negatives, self.positives)
+        numbers = (np.where(self.scores == 0, zero, self.scores), self.negatives, self.positives)
         columns = [np.ascontiguousarray(column, dtype="<f8").tobytes() for column in numbers]
         return b"".join([f"|{len(key)}|{self.scores.size}|".encode(), key, *columns])
 
@@ -191,9 +187,9 @@ class Group:
         """The group's ROC."""
         return Roc(*self.by_label)
 
-    def rates(self, pieces: Pieces, *, quick: bool = False) -> Floats:
+    def rates(self, pieces: Pieces) -> Floats:
         """(FPR, TPR) of piecewise polynomials, of shape (..., 2)."""
-        return np.stack([side.expectation(pieces, quick=quick) for side in self.by_label], axis=-1)
+        return np.stack([side.expectation(pieces) for side in self.by_label], axis=-1)
 
 
 def sample_of_sorted(scores: Floats, weights: Floats | None) -> Sample:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,15 +19,16 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.samples import Sample
 from evenodds.geometry.threads import by_threads
 from evenodds.model.cells import Cells
-from evenodds.model.columns import check_amounts, labels_of, numbers_of, rounded
+from evenodds.model.columns import EMPTY_TABLE, check_amounts, check_lengths, labels_of, numbers_of, rounded
 from evenodds.model.groups import Group, sample_of_sorted
 from evenodds.model.keys import Codes, GroupLike, encode, owners
 
-__all__ = ["groups_of", "groups_of_cells", "groups_of_counts", "groups_of_people"]
+__all__ = ["groups_of_cells", "groups_of_counts", "groups_of_people"]
 
 _BLOCK = 1 << 16  # rows at a time
-_COUNTED = 1 << 12  # whole numbers over a range of at most this are counted
+_COUNTED = 1 << 12  # whole numbers over a range below this are counted
 _CELLS = 1 << 20  # counts that are worth it
+_BYTE = 127  # groups of which two parts each fit a byte
 Parts = NDArray[np.uint8] | NDArray[np.uint16]
 
 
@@ -50,12 +51,9 @@ def groups_of_people(
     lengths = {"score": scores.size, "group": codes.size, "label": labels.size}
     if weights is not None:
         lengths["weight"] = weights.size
-    if len(set(lengths.values())) > 1:
-        msg = f"The columns have different lengths: {', '.join(f'{n} {size}' for n, size in lengths.items())}."
-        raise DataError(msg)
+    check_lengths(lengths)
     if scores.size == 0:
-        msg = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
-        raise DataError(msg)
+        raise DataError(EMPTY_TABLE)
     if weights is not None:
         check_amounts(names[2], weights)
         if not weights.any():
@@ -63,7 +61,7 @@ def groups_of_people(
             raise DataError(msg)
     if width:
         scores = rounded(scores, width)
-    return groups_of(scores, codes, labels, weights, keys=keys, sign=sign)
+    return _groups_of(scores, codes, labels, weights, keys=keys, sign=sign)
 
 
 def groups_of_counts(counts: Any, *, sign: float) -> list[Group]:
@@ -78,7 +76,7 @@ def groups_of_counts(counts: Any, *, sign: float) -> list[Group]:
     groups = []
     for key in sorted(owner):
         entry = counts[owner[key]]
-        if not isinstance(entry, (Sequence, np.ndarray)) or len(entry) != 3:  # noqa: PLR2004 the three columns
+        if not _has_length(entry) or len(entry) != 3:  # noqa: PLR2004 the three columns
             msg = f"Group {key!r} must be given as (scores, negatives, positives), got {_size(entry)}."
             raise DataError(msg)
         names = [f"{column} of group {key!r}" for column in ("score", "negatives", "positives")]
@@ -106,11 +104,15 @@ def groups_of_cells(cells: Cells, *, sign: float) -> list[Group]:
     return groups
 
 
+def _has_length(entry: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(entry, Sequence) or (isinstance(entry, np.ndarray) and entry.ndim > 0)
+
+
 def _size(entry: object) -> str:
-    return f"{len(entry)} columns" if isinstance(entry, (Sequence, np.ndarray)) else type(entry).__name__
+    return f"{len(entry)} columns" if _has_length(entry) else type(entry).__name__
 
 
-def groups_of(
+def _groups_of(
     scores: Floats,
     codes: Codes,
     labels: NDArray[np.bool_],
@@ -123,22 +125,20 @@ def groups_of(
     if weights is not None and not weights.all():
         kept = weights > 0
         scores, codes, labels, weights = scores[kept], codes[kept], labels[kept], weights[kept]
-    wide = len(keys) > 127  # noqa: PLR2004 two parts a group fit a byte
-    part: Parts = codes.astype(np.uint16) if wide else codes.astype(np.uint8)
+    # Part 2 i has the negatives of group i, and part 2 i + 1 its positives.
+    part: Parts = codes.astype(np.uint16) if len(keys) > _BYTE else codes.astype(np.uint8)
     np.multiply(part, 2, out=part)
     np.add(part, labels, out=part)
-    counted = _counted(scores, part, weights, 2 * len(keys))
+    parts = 2 * len(keys)
+    counted = _counted(scores, part, weights, parts)
     if counted is not None:
-        samples = _of_counts(sign, *counted)
+        samples = _samples_of_counts(sign, *counted)
     else:
         columns = [scores] if weights is None else [scores, weights]
-        parted, bounds = _partitioned(columns, part, 2 * len(keys))
+        parted, bounds = _partitioned(columns, part, parts)
+        slices = [slice(*ends) for ends in pairwise(bounds)]
         each = by_threads if scores.size > _BLOCK else map  # threads take longer to start than few rows to sort
-        samples = list(
-            each(
-                lambda i: _sorted([column[bounds[i] : bounds[i + 1]] for column in parted], sign), range(2 * len(keys))
-            )
-        )
+        samples = list(each(lambda own: _sorted([column[own] for column in parted], sign), slices))
     return [Group(key, (samples[2 * i], samples[2 * i + 1])) for i, key in enumerate(keys)]
 
 
@@ -164,12 +164,15 @@ def _counted(
     if not (first == np.rint(first)).all():
         return None
     lo, hi = float(scores.min()), float(scores.max())
-    steps = int(hi - lo) + 1 if hi - lo < _COUNTED else _CELLS
-    if lo != np.rint(lo) or steps * parts > _CELLS:
+    if lo != np.rint(lo) or hi - lo >= _COUNTED:
+        return None
+    steps = int(hi - lo) + 1
+    if steps * parts > _CELLS:
         return None
     ranges = _ranges(scores.size)
 
     def count(thread: int) -> tuple[Floats, Floats] | None:
+        """The sums over a thread's rows; None where one of the scores is no whole number."""
         sums, squares = np.zeros(steps * parts), np.zeros(steps * parts if weights is not None else 0)
         for rows in _blocks(ranges[thread]):
             offset = scores[rows] - lo
@@ -185,15 +188,15 @@ def _counted(
                 squares += np.bincount(cell, weights[rows] ** 2, minlength=sums.size)
         return sums, squares
 
-    found = [one for one in by_threads(count, range(len(ranges))) if one is not None]
-    if len(found) < len(ranges):
+    by_thread = [pair for pair in by_threads(count, range(len(ranges))) if pair is not None]
+    if len(by_thread) < len(ranges):
         return None
-    sums = np.sum([one[0] for one in found], axis=0).reshape(steps, parts)
-    squares = None if weights is None else np.sum([one[1] for one in found], axis=0).reshape(steps, parts)
+    sums = np.sum([own for own, _ in by_thread], axis=0).reshape(steps, parts)
+    squares = None if weights is None else np.sum([own for _, own in by_thread], axis=0).reshape(steps, parts)
     return lo + np.arange(steps, dtype=np.float64), sums, squares
 
 
-def _of_counts(sign: float, scores: Floats, weights: Floats, squares: Floats | None) -> list[Sample]:
+def _samples_of_counts(sign: float, scores: Floats, weights: Floats, squares: Floats | None) -> list[Sample]:
     """The samples of people who were counted by score, one for each part."""
     scores, weights = (scores, weights.T) if sign > 0 else (-scores[::-1], weights[::-1].T)
     if squares is not None:
@@ -212,34 +215,28 @@ def _of_counts(sign: float, scores: Floats, weights: Floats, squares: Floats | N
 def _partitioned(columns: Sequence[Floats], part: Parts, parts: int) -> tuple[list[Floats], list[int]]:
     """The columns part by part, and where the parts begin and end."""
     ranges = _ranges(part.size)
-    counts = (
-        np.stack(
-            by_threads(
-                lambda t: sum(np.bincount(part[rows], minlength=parts) for rows in _blocks(ranges[t])),
-                range(len(ranges)),
-            )
-        )
-        if part.size
-        else np.zeros((1, parts), dtype=int)
+    counts = np.stack(
+        by_threads(lambda own: sum(np.bincount(part[rows], minlength=parts) for rows in _blocks(own)), ranges)
     )
     bounds = np.append(0, np.cumsum(counts.sum(axis=0)))
     starts = bounds[:-1] + np.cumsum(counts, axis=0) - counts  # of each thread within each part
-    found = [np.empty(part.size) for _ in columns]
+    parted = [np.empty(part.size) for _ in columns]
 
     def copy(thread: int) -> None:
+        """Copy a thread's rows to where they belong, block by block."""
         fill = starts[thread].tolist()
         for rows in _blocks(ranges[thread], max(_BLOCK, 64 * parts)):
             here = part[rows]
             order = np.argsort(here, kind="stable")  # by radix
             ends = np.append(0, np.cumsum(np.bincount(here, minlength=parts))).tolist()
-            for column, out in zip(columns, found, strict=True):
+            for column, out in zip(columns, parted, strict=True):
                 values = column[rows].take(order)
                 for i, to in enumerate(fill):
                     out[to : to + ends[i + 1] - ends[i]] = values[ends[i] : ends[i + 1]]
             fill = [to + ends[i + 1] - ends[i] for i, to in enumerate(fill)]
 
     by_threads(copy, range(len(ranges)))
-    return found, bounds.tolist()
+    return parted, bounds.tolist()
 
 
 def _sorted(columns: Sequence[Floats], sign: float) -> Sample:

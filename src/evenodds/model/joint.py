@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,9 +17,10 @@ from evenodds.model.cells import Columns, check_group_kinds, check_numeric, coun
 from evenodds.model.columns import HUGE, check_resolution
 from evenodds.model.groups import Group, check_labels, together
 from evenodds.model.intake import groups_of_cells, groups_of_counts, groups_of_people
-from evenodds.model.keys import GroupLike
+from evenodds.model.keys import GroupLike, check_keys
 from evenodds.model.pooling import Pooled
 from evenodds.model.scale import ORIENTATIONS, Orientation, Scale
+from evenodds.values import PickledByFields
 
 __all__ = ["Group", "JointDistribution", "check_is_joint", "check_joint"]
 
@@ -28,7 +29,7 @@ OneSided = Literal["refuse", "keep"]
 
 
 @dataclass(frozen=True, eq=False)
-class JointDistribution:
+class JointDistribution(PickledByFields):
     """All that is known of the past: how scores and labels fall within each group.
 
     Make one with `from_arrays`, `from_frame` or `from_counts`: the scores that any model gave people, the group that
@@ -59,10 +60,6 @@ class JointDistribution:
     """What the scores were rounded to; 0 where they are as given."""
     one_sided: tuple[Group, ...] = ()
     """Groups with people of one label only, or none: kept for an audit, and nothing else takes them."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What it was made of; all else is computed again where it is asked for."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_arrays(
@@ -179,14 +176,13 @@ class JointDistribution:
         check_group_kinds(table, columns.group)
         check_numeric(table, "score", score)
         if is_lazy(table):
-            width = check_resolution(resolution)
-            cells, keep = counted(table, columns, width, positive_label), _keeps(one_sided)
-            return cls._checked(groups_of_cells(cells, sign=_sign(orientation)), orientation, width, one_sided=keep)
+            sign, width, keep = _sign(orientation), check_resolution(resolution), _keeps(one_sided)
+            cells = counted(table, columns, width, positive_label)
+            return cls._checked(groups_of_cells(cells, sign=sign), orientation, width, one_sided=keep)
         names = (f"score column {score!r}", f"label column {label!r}", f"weight column {weight!r}")
         native = table.to_native()
-        found = {name: native[name] for name in columns.all}
-        people = (found[score], [found[name] for name in columns.group], found[label])
-        weights = None if weight is None else found[weight]
+        people = (native[score], [native[name] for name in columns.group], native[label])
+        weights = None if weight is None else native[weight]
         return cls._of_people(names, *people, weights, orientation, resolution, positive_label, one_sided)
 
     @classmethod
@@ -248,6 +244,7 @@ class JointDistribution:
     def _checked(
         cls, groups: Sequence[Group], orientation: Orientation, resolution: float = 0.0, *, one_sided: bool
     ) -> JointDistribution:
+        check_keys(group.key for group in groups)
         whole = tuple(group for group in groups if not group.is_one_sided)
         rest = tuple(group for group in groups if group.is_one_sided)
         for group in () if one_sided else rest:
@@ -356,8 +353,8 @@ class JointDistribution:
         '0e73cf9ed8c3bb2a'
         """
         digest = hashlib.sha256(f"{self.orientation}|{self.resolution!r}".encode())
-        for member in sorted((*self.members, *self.one_sided), key=lambda one: one.key):
-            digest.update(member.as_bytes())
+        for member in sorted((*self.members, *self.one_sided), key=lambda group: group.key):
+            digest.update(member.as_bytes(self.scale.upward(0.0)))  # 0.0 and -0.0 are one score
         return digest.hexdigest()
 
     def __repr__(self) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "UNKNOWN",
     "Codes",
     "GroupLike",
+    "check_keys",
     "encode",
     "get_indexer",
     "in_another_order",
@@ -39,7 +40,7 @@ UNKNOWN, MISSING = -1, -2
 """Codes of a group that is not known, and of a missing value."""
 JOINER = ", "
 """Between the values of several columns."""
-_FEW = 1 << 20  # values that are counted one by one; more are sorted
+_FEW = 1 << 20  # values that are ticked off one by one; more are sorted
 _BLOCK = 1 << 16  # codes at a time
 _COLUMNS = 6  # whose orders are tried
 _MOST = 1000  # groups: more are a continuous column by mistake
@@ -54,6 +55,19 @@ def key_of(value: object) -> str:
     if isinstance(value, tuple):
         return JOINER.join(str(part) for part in value)
     return str(value)
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """Refuse keys that no file can hold."""
+    for key in keys:
+        try:
+            key.encode()
+        except UnicodeEncodeError:
+            msg = (
+                f"The group {key!r} has half a character, a lone surrogate. "
+                "Hint: read the groups with the encoding that they have."
+            )
+            raise DataError(msg) from None
 
 
 def parts_of(key: str, columns: int) -> list[tuple[str, ...]]:
@@ -132,8 +146,8 @@ def get_indexer(group: GroupLike, known: Sequence[str]) -> Codes:
     codes, values = _combined(_columns(group))
     owners(values)
     position = {key: i for i, key in enumerate(known)}
-    found = [position.get(key_of(value), UNKNOWN) for value in values]
-    return np.array([*found, MISSING], dtype=np.min_scalar_type(-max(len(known), 2)))[codes]
+    positions = [position.get(key_of(value), UNKNOWN) for value in values]
+    return np.array([*positions, MISSING], dtype=np.min_scalar_type(-max(len(known), 2)))[codes]
 
 
 def owners(values: Iterable[object]) -> dict[str, object]:
@@ -191,8 +205,8 @@ def _present(codes: Codes, size: int) -> tuple[Codes, list[int]]:
 def _occurring(codes: Codes, size: int) -> Codes:
     """The codes from 0 on that occur, sorted."""
     if size > _FEW:
-        found = np.unique(codes)
-        return np.asarray(found[found >= 0])
+        distinct = np.unique(codes)
+        return np.asarray(distinct[distinct >= 0])
     seen = np.zeros(size + 1, dtype=bool)  # the last entry is for code -1
     for start in range(0, codes.size, _BLOCK):
         seen[codes[start : start + _BLOCK]] = True

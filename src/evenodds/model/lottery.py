@@ -30,7 +30,7 @@ from evenodds.model.lp import best_mixed
 from evenodds.model.roc import Point
 from evenodds.model.thresholds import best_thresholds
 
-__all__ = ["Band", "Lottery", "RandomizedBudget", "best_with_few", "least_band", "least_randomized"]
+__all__ = ["Band", "Lottery", "RandomizedBudget", "Side", "best_with_few", "least_band", "least_randomized", "sides_of"]
 
 _NODES, _PROGRAMS = 6000, 500  # that are looked at; where each takes a linear program
 _COLUMNS = 6000  # of such programs together, one for each group
@@ -88,7 +88,7 @@ class _Interval(NamedTuple):
 _Node = tuple[_Interval, ...]
 
 
-class _Side:
+class Side:
     """One group's ROC: where its vertices are, how many people are above each, and what they reach together."""
 
     def __init__(self, group: Group, shares: Floats, rates: Sequence[Floats]) -> None:
@@ -143,20 +143,28 @@ def least_band(group: Group, shares: Floats, point: Point) -> Band:
 
     `shares` are the group's negatives and positives as shares of everybody.
     """
-    return _Side(group, shares, ()).band(point)
+    return Side(group, shares, ()).band(point)
+
+
+def sides_of(joint: JointDistribution, objective: Objective, constraint: Constraint) -> list[Side]:
+    """Each group's ROC, which keeps the hulls of its vertices: several searches, each with its budget, share them."""
+    by = [coefficients(joint, rate) for rate in constraint.rates]
+    return [Side(group, objective.shares[i], [rows[i] for rows in by]) for i, group in enumerate(joint.members)]
 
 
 class _Search:
     """Branch and bound over the intervals that chance decides in."""
 
     def __init__(
-        self, joint: JointDistribution, objective: Objective, constraint: Constraint, budget: RandomizedBudget
+        self,
+        joint: JointDistribution,
+        objective: Objective,
+        constraint: Constraint,
+        budget: RandomizedBudget,
+        sides: Sequence[Side],
     ) -> None:
         self._joint, self._objective, self._constraint = joint, objective, constraint
-        by = [coefficients(joint, rate) for rate in constraint.rates]
-        self._sides = [
-            _Side(group, objective.shares[i], [rows[i] for rows in by]) for i, group in enumerate(joint.members)
-        ]
+        self._sides = sides
         self._everybody = np.inf if budget.max_randomized is None else budget.max_randomized
         by_group = np.inf if budget.max_randomized_by_group is None else budget.max_randomized_by_group
         self._own = [by_group * side.total for side in self._sides]
@@ -174,7 +182,7 @@ class _Search:
 
     def best(self, *, first: bool = False) -> Lottery | None:
         """The best points, or the first that are within the budget; None where none were found."""
-        known, found = self._thresholds()
+        known, affordable = self._thresholds()
         waiting: list[tuple[float, int, _Node, list[Band]]] = []
         order = count()
         looks = self._first_looks if first else self._looks
@@ -191,17 +199,17 @@ class _Search:
                     continue
                 bands = [side.band(point) for side, point in zip(self._sides, points, strict=True)]
                 if self._affords(bands):
-                    known, found = gain, (tuple(points), tuple(bands))
+                    known, affordable = gain, (tuple(points), tuple(bands))
                 else:
                     heapq.heappush(waiting, (-gain, next(order), narrow, bands))
-            if not waiting or -waiting[0][0] <= known + _TIE or looks <= 0 or (first and found):
+            if not waiting or -waiting[0][0] <= known + _TIE or looks <= 0 or (first and affordable):
                 break
             _, _, node, bands = heapq.heappop(waiting)
             fresh = self._split(node, bands)
         self.bound = np.inf if self._is_unsure else max(known, -waiting[0][0]) if waiting else known
-        if found is None:
+        if affordable is None:
             return None
-        points, least = found
+        points, least = affordable
         return Lottery(points, least, self._widened(least), known, self.bound)
 
     def _thresholds(self) -> tuple[float, tuple[tuple[Point, ...], tuple[Band, ...]] | None]:
@@ -232,24 +240,27 @@ class _Search:
     def _least(self, node: _Node) -> list[float]:
         """Of each group, the share of everybody whom every interval of the node leaves to chance."""
         every = zip(self._sides, node, strict=True)
-        return [max(0.0, float(side.above[one.last_least] - side.above[one.first_most])) for side, one in every]
+        return [
+            max(0.0, float(side.above[interval.last_least] - side.above[interval.first_most]))
+            for side, interval in every
+        ]
 
     def _narrowed(self, node: _Node) -> _Node | None:
         """The same intervals without those that the constraint or the budget rules out; None where none are left."""
         for _ in range(_PASSES):
             before = node
             shared = self._where_rates_are(node)
-            if any(one.is_empty for one in shared):
+            if any(interval.is_empty for interval in shared):
                 return None
             least = self._least(shared)
             spare = self._everybody - sum(least)
             if spare < -_SAME:
                 return None
             node = tuple(
-                _within(side.above, one, min(needed + spare, own) + _SAME)
-                for side, one, needed, own in zip(self._sides, shared, least, self._own, strict=True)
+                _within(side.above, interval, min(needed + spare, own) + _SAME)
+                for side, interval, needed, own in zip(self._sides, shared, least, self._own, strict=True)
             )
-            if any(one.is_empty for one in node):
+            if any(interval.is_empty for interval in node):
                 return None
             if node == before:
                 break
@@ -260,20 +271,20 @@ class _Search:
         slack = self._constraint.tolerance + _SAME
         for k in range(len(self._constraint.rates)):
             every = list(zip(self._sides, node, strict=True))
-            low = max(float(side.rates[k][one.first]) for side, one in every) - slack
-            high = min(float(side.rates[k][one.last]) for side, one in every) + slack
+            low = max(float(side.rates[k][interval.first]) for side, interval in every) - slack
+            high = min(float(side.rates[k][interval.last]) for side, interval in every) + slack
             node = tuple(
-                one._replace(
-                    first_most=min(one.first_most, int(np.searchsorted(side.rates[k], high, "right")) - 1),
-                    last_least=max(one.last_least, int(np.searchsorted(side.rates[k], low))),
+                interval._replace(
+                    first_most=min(interval.first_most, int(np.searchsorted(side.rates[k], high, "right")) - 1),
+                    last_least=max(interval.last_least, int(np.searchsorted(side.rates[k], low))),
                 )
-                for side, one in every
+                for side, interval in every
             )
         return node
 
     def _best_points(self, node: _Node) -> Sequence[Point] | None:
         """The best points in the hulls of all that the intervals reach; None where the constraint allows none."""
-        hulls = [side.hull(one.first, one.last) for side, one in zip(self._sides, node, strict=True)]
+        hulls = [side.hull(interval.first, interval.last) for side, interval in zip(self._sides, node, strict=True)]
         if self._constraint.one_point:
             asked = self._constraint.selection_rate
             if asked is None and self._objective.is_distance:
@@ -295,20 +306,20 @@ class _Search:
         for i in np.argsort(-np.array(excess), kind="stable").tolist():
             parts = _parts(self._sides[i].above, node[i], bands[i])
             if parts:
-                return (tuple(part if j == i else one for j, one in enumerate(node)) for part in parts)
+                return (tuple(part if j == i else interval for j, interval in enumerate(node)) for part in parts)
         return iter(())
 
 
-def _within(above: Floats, one: _Interval, most: float) -> _Interval:
+def _within(above: Floats, interval: _Interval, most: float) -> _Interval:
     """Only intervals with so many people."""
-    first = max(one.first, int(np.searchsorted(above, above[one.last_least] - most)))
-    last = min(one.last, int(np.searchsorted(above, above[one.first_most] + most, "right")) - 1)
-    return _Interval(first, min(one.first_most, last), max(one.last_least, first), last)
+    first = max(interval.first, int(np.searchsorted(above, above[interval.last_least] - most)))
+    last = min(interval.last, int(np.searchsorted(above, above[interval.first_most] + most, "right")) - 1)
+    return _Interval(first, min(interval.first_most, last), max(interval.last_least, first), last)
 
 
-def _parts(above: Floats, one: _Interval, band: Band) -> list[_Interval]:
+def _parts(above: Floats, interval: _Interval, band: Band) -> list[_Interval]:
     """Intervals in two or three parts; none where there is one interval only."""
-    first, first_most, last_least, last = one
+    first, first_most, last_least, last = interval
     if first == first_most and last_least == last:
         return []
     if first_most >= last_least:  # they need not overlap: left of a vertex, right of it, or around it
@@ -327,25 +338,31 @@ def _parts(above: Floats, one: _Interval, band: Band) -> list[_Interval]:
     begins, ends = above[first_most] - above[first], above[last] - above[last_least]
     if (begins >= ends and first_most > first) or last_least == last:
         middle = (first + first_most) // 2
-        return [one._replace(first_most=middle), one._replace(first=middle + 1)]
+        return [interval._replace(first_most=middle), interval._replace(first=middle + 1)]
     middle = (last_least + last) // 2
-    return [one._replace(last=middle), one._replace(last_least=middle + 1)]
+    return [interval._replace(last=middle), interval._replace(last_least=middle + 1)]
 
 
 def best_with_few(
-    joint: JointDistribution, objective: Objective, constraint: Constraint, budget: RandomizedBudget
+    joint: JointDistribution,
+    objective: Objective,
+    constraint: Constraint,
+    budget: RandomizedBudget,
+    sides: Sequence[Side] | None = None,
 ) -> Lottery | None:
     """The points with the greatest gain that a constraint allows, with few people decided by chance.
 
     A yes for everybody and a no for everybody leave nobody to chance, so that there always are some unless a share of
-    yeses is asked for.
+    yeses is asked for. Whoever asks for several budgets makes `sides` once, by `sides_of`.
     """
-    search = _Search(joint, objective, constraint, budget)
+    sides = sides_of(joint, objective, constraint) if sides is None else sides
+    search = _Search(joint, objective, constraint, budget, sides)
     best = search.best()
     if constraint.selection_rate is None or (best and best.bound <= best.gain + _TIE) or search.bound == -np.inf:
         return best
     # What is found with less of the budget is within it.
-    smaller = [_Search(joint, objective, constraint, _part_of(budget, part)).best(first=True) for part in _SMALLER]
+    parts = [_part_of(budget, part) for part in _SMALLER]
+    smaller = [_Search(joint, objective, constraint, part, sides).best(first=True) for part in parts]
     found = [one for one in (best, *smaller) if one is not None]
     most = max(found, key=lambda one: one.gain, default=None)
     return None if most is None else replace(most, bound=max(search.bound, most.gain))
@@ -362,18 +379,19 @@ def least_randomized(
 
     Nothing of a budget with which the other stands in the way, whatever it is.
     """
+    sides = sides_of(joint, objective, constraint)
 
     def tried(name: str, share: float) -> Lottery | None:
-        return _Search(joint, objective, constraint, replace(budget, **{name: share})).best(first=True)
+        return _Search(joint, objective, constraint, replace(budget, **{name: share}), sides).best(first=True)
 
     least = []
     for name in (field.name for field in fields(budget) if getattr(budget, field.name) is not None):
-        low, high, found = 0.0, 1.0, tried(name, 1.0)
-        for _ in range(_HALVINGS if found else 0):
+        low, high, lottery = 0.0, 1.0, tried(name, 1.0)
+        for _ in range(_HALVINGS if lottery else 0):
             middle = (low + high) / 2
             closer = tried(name, middle)
-            low, high, found = (low, middle, closer) if closer else (middle, high, found)
-        if found:
-            shares = [band.share for band in found.bands]
+            low, high, lottery = (low, middle, closer) if closer else (middle, high, lottery)
+        if lottery:
+            shares = [band.share for band in lottery.bands]
             least.append((name, high, joint.groups[shares.index(max(shares))]))
     return least

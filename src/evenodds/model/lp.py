@@ -9,7 +9,7 @@ import numpy as np
 
 from evenodds.geometry.envelope import Polyline
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.program import LinearProgram
+from evenodds.geometry.program import LinearProgram, columns_of
 from evenodds.model.goals import Constraint, Objective, coefficients
 from evenodds.model.joint import JointDistribution
 from evenodds.model.roc import Point
@@ -72,26 +72,22 @@ def _foot(corners: Sequence[Floats]) -> Floats:
 def _farthest(
     joint: JointDistribution, corners: Sequence[Polyline], objective: Objective, constraint: Constraint
 ) -> list[Point]:
-    ends = np.cumsum([fpr.size for fpr, _ in corners]).tolist()
-    columns = [np.arange(end - fpr.size, end) for end, (fpr, _) in zip(ends, corners, strict=True)]
+    """The points with the greatest linear gain: a column for the share of each corner, and one for each rate."""
+    columns = columns_of(fpr.size for fpr, _ in corners)
+    count = sum(own.size for own in columns)
     weights = [by[0] * fpr + by[1] * tpr for by, (fpr, tpr) in zip(objective.by_rate, corners, strict=True)]
     rates = len(constraint.rates)
-    size = ends[-1] + rates
+    size = count + rates
     program = LinearProgram(np.concatenate([*weights, np.zeros(rates)]), np.zeros(size), np.ones(size))
     for own in columns:
         program.equal([own], [np.ones(own.size)], [1.0])
     for k, rate in enumerate(constraint.rates):
         for own, (fpr, tpr), by in zip(columns, corners, coefficients(joint, rate), strict=True):
-            row = np.append(own, ends[-1] + k)  # the last column is the greatest value of this rate over the groups
-            values = by[0] * fpr + by[1] * tpr
-            if constraint.tolerance == 0:
-                program.equal([row], [np.append(values, -1.0)], [0.0])
-            else:
-                program.at_most([row], [np.append(values, -1.0)], [0.0])
-                program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
+            # The last columns are the greatest value of each rate over the groups.
+            program.level(own, by[0] * fpr + by[1] * tpr, count + k, constraint.tolerance)
     if constraint.selection_rate is not None:
         yeses = [by[0] * fpr + by[1] * tpr for by, (fpr, tpr) in zip(objective.shares, corners, strict=True)]
-        program.equal([np.arange(ends[-1])], [np.concatenate(yeses)], [constraint.selection_rate])
+        program.equal([np.arange(count)], [np.concatenate(yeses)], [constraint.selection_rate])
     answer = program.solve()
     mixed = [answer.x[own] for own in columns]
     rated = [np.clip([m @ fpr, m @ tpr], 0.0, 1.0).tolist() for m, (fpr, tpr) in zip(mixed, corners, strict=True)]

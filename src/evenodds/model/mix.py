@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats
+from evenodds.geometry.rays import runs_beyond
 from evenodds.geometry.roots import bracketed_roots
 from evenodds.geometry.stack import Stack
 from evenodds.model.curves import Curve
@@ -27,19 +28,20 @@ from evenodds.model.traces import Placed, least_width
 
 __all__ = ["gentlest_mix"]
 
-_STEP = 1.1  # the next slope that is looked at; ever larger steps where nothing is found
-_LONGER = 1.1
+_STEP = 1.1  # from a slope to the next one that is looked at
+_LONGER = 1.1  # from a step to the next where no slope was found
 _STEEPEST = 1e300  # beyond it a step is no number
 _TOGETHER = 8  # slopes that are looked at together
 _CLOSE = 3  # times that the last step is cut into so many
 # How many times gentler the curves are that must fall short of a point on the border.
 _GENTLER = np.array([1 + 1e-6, 1.2, 1.5, 2.0])
-_HELD = 1e-13  # rates are no better known
-_PROGRAM = 1e-9  # nor are points that a linear program chose
-_TINY = 1e-300
+_HELD = 1e-13  # how well rates are known: a point that is no farther beyond a reach lies in it
+_PROGRAM = 1e-9  # the same of points that a linear program chose
+_TINY = 1e-300  # in place of 0 where something is divided by it
 _WIDEST = 0.25  # of 1 / score range: the least slope that is looked at where nothing is proven
 _TRIED = 8  # crossings, and mixes
 _BEYOND = 8  # slopes that are looked at beyond: two parts of one half each may be twice as steep
+_ROUNDING = 1e-9  # a slope this much over the budget (relative) is within it
 _NEAR = 0.5  # of a width: so near each other are neighbours on an arc, and not both sides of a dent
 
 Parts = tuple[tuple[float, Placed], tuple[float, Placed]]
@@ -71,21 +73,21 @@ def gentlest_mix(
     """
     family = at_budget.family
     short = at_budget.shortfall(point)
-    held = ON_CURVE if inside is None else _PROGRAM
+    near_enough = ON_CURVE if inside is None else _PROGRAM
     if np.isinf(budget) and inside is None and abs(short) <= ON_CURVE:
         return _curve(family, at_budget.edge(point))
     alone = JointDistribution((at_budget.group,), "positive")
     reaches = partial(_reaches, alone, family, point, inside)
     # Parts that do not overlap add up to less than either, so they may be steeper than the mix shall be.
-    steepest, widest = (budget, at_budget) if short <= held else (2 * budget, reaches([2 * budget])[0])
-    if widest.shortfall(point) > held:
+    steepest, widest = (budget, at_budget) if short <= near_enough else (2 * budget, reaches([2 * budget])[0])
+    if widest.shortfall(point) > near_enough:
         return None
-    slope, found = budget, at_budget
+    slope, reach = budget, at_budget
     if not _is_at_limit(reaches, at_budget, point, budget):
-        slope, found = _first_that_holds(reaches, widest, point, steepest, _least_slope(at_budget, floor))
-    candidates = _mixes(found, point)
+        slope, reach = _first_that_holds(reaches, widest, point, steepest, _least_slope(at_budget, floor))
+    candidates = _mixes(reach, point)
     # Where all kinks were looked at, a single curve between neighbours would have been found.
-    if not found.is_exact and (single := _neighbours_as_one(alone, found, point, inside)):
+    if not reach.is_exact and (single := _neighbours_as_one(alone, reach, point, inside)):
         candidates += _rated(family, [single])
     if np.isfinite(slope):
         for steeper in reaches(slope * _STEP ** np.arange(1, _BEYOND)):
@@ -93,13 +95,13 @@ def gentlest_mix(
                 # Slopes of straight parts add up to just what they are said to; arcs may be steepest at other places.
                 known = [steepness for steepness, _ in candidates] if family.is_straight else []
                 candidates += _mixes(steeper, point, min(known, default=np.inf))
-    candidates.sort(key=lambda one: one[0])
+    candidates.sort(key=lambda rated: rated[0])
     curves = [_curve(family, parts) for _, parts in candidates[: 1 if family.is_straight else _TRIED]]
-    curves = [curve for curve in curves if curve.lipschitz <= budget * (1 + 1e-9)]  # rounding alone
-    if not curves and abs(short) <= held:
+    curves = [curve for curve in curves if curve.lipschitz <= budget * (1 + _ROUNDING)]
+    if not curves and abs(short) <= near_enough:
         # Borders that are almost upright leave no room for a root: the edge beside the point is near enough.
         nearest = _curve(family, at_budget.edge(point))
-        curves = [nearest] if nearest.lipschitz <= budget * (1 + 1e-9) else []
+        curves = [nearest] if nearest.lipschitz <= budget * (1 + _ROUNDING) else []
     return min(curves, key=lambda curve: curve.lipschitz, default=None)
 
 
@@ -111,9 +113,9 @@ def _reaches(
     if inside is not None:
         return [reaches_inside([group], alone.stack, family, float(slope), inside)[0] for slope in slopes]
     budgets = [float(slope) for slope in slopes]
-    many = [group] * len(budgets)
-    stack = Stack([one.by_label for one in many])
-    return refined(reaches_of(many, stack, family, budgets), stack, [point] * len(many))
+    count = len(budgets)
+    stack = Stack([group.by_label] * count)
+    return refined(reaches_of([group] * count, stack, family, budgets), stack, [point] * count)
 
 
 def _mixes(reach: Reach, point: Point, steepest: float = np.inf) -> list[tuple[float, Parts]]:
@@ -145,23 +147,23 @@ def _least_slope(reach: Reach, floor: float) -> float:
 
 
 def _first_that_holds(
-    reaches: Callable[[Floats], list[Reach]], at_budget: Reach, point: Point, budget: float, least: float
+    reaches: Callable[[Floats], list[Reach]], at_budget: Reach, point: Point, steepest: float, least: float
 ) -> tuple[float, Reach]:
     """The gentlest slope found whose reach holds the point: ever closer, from the least upwards, several at a time."""
-    below, slope, found = 0.0, budget, at_budget
+    below, slope, reach = 0.0, steepest, at_budget
     steps = _STEP ** np.cumsum(_LONGER ** np.arange(_TOGETHER))
     slopes = np.append(least, least * steps)
-    while not below and slopes[0] < min(budget, _STEEPEST):
-        slopes = slopes[slopes < min(budget, _STEEPEST)]
+    while not below and slopes[0] < min(steepest, _STEEPEST):
+        slopes = slopes[slopes < min(steepest, _STEEPEST)]
         seen = reaches(slopes)
-        holds = [one.shortfall(point) <= _HELD for one in seen]
+        holds = [each.shortfall(point) <= _HELD for each in seen]
         if True in holds:
             i = holds.index(True)
-            slope, found = float(slopes[i]), seen[i]
+            slope, reach = float(slopes[i]), seen[i]
             if i == 0:
-                return slope, found
+                return slope, reach
             below = float(slopes[i - 1])
-        elif slopes[-1] >= min(budget, _STEEPEST) / (steps[-1] / steps[-2]):
+        elif slopes[-1] >= min(steepest, _STEEPEST) / (steps[-1] / steps[-2]):
             below = float(slopes[-1])
         else:
             with np.errstate(over="ignore"):  # what is infinite is left out
@@ -171,14 +173,14 @@ def _first_that_holds(
         ends = np.log(below), np.log(slope) if np.isfinite(slope) else np.log(below) + _TOGETHER
         between = np.exp(np.linspace(*ends, _TOGETHER + 1)[1:-1])
         seen = reaches(between)
-        holds = [one.shortfall(point) <= _HELD for one in seen]
+        holds = [each.shortfall(point) <= _HELD for each in seen]
         i = holds.index(True) if True in holds else len(holds)
         below = float(between[i - 1]) if i else below
         if i < len(holds):
-            slope, found = float(between[i]), seen[i]
-        elif found.shortfall(point) >= -ON_CURVE:
+            slope, reach = float(between[i]), seen[i]
+        elif reach.shortfall(point) >= -ON_CURVE:
             break  # on its border already
-    return slope, found
+    return slope, reach
 
 
 def _is_at_limit(reaches: Callable[[Floats], list[Reach]], reach: Reach, point: Point, budget: float) -> bool:
@@ -190,7 +192,7 @@ def _is_at_limit(reaches: Callable[[Floats], list[Reach]], reach: Reach, point: 
 
 def _on_border(reach: Reach, point: Point) -> Parts | None:
     """The ends of the edge that the point lies on, if it lies on one."""
-    return reach.edge(point) if abs(reach.shortfall(point)) <= (ON_CURVE if reach.rising else _PROGRAM) else None
+    return reach.edge(point) if abs(reach.shortfall(point)) <= (ON_CURVE if reach.has_diagonal else _PROGRAM) else None
 
 
 def _neighbours_as_one(alone: JointDistribution, reach: Reach, point: Point, inside: Inside) -> Parts | None:
@@ -202,8 +204,8 @@ def _neighbours_as_one(alone: JointDistribution, reach: Reach, point: Point, ins
     t0, t1 = CurveSearch(alone, reach.family, [point]).near(0, first.p, first.t0, first.t1)
     if np.isnan(t0) or (inside is not None and not inside[0] <= t0 <= t1 <= inside[1]):
         return None
-    one = Placed(t0, t1, first.p)
-    return (1.0, one), (0.0, one)
+    single = Placed(t0, t1, first.p)
+    return (1.0, single), (0.0, single)
 
 
 def _crossings(reach: Reach, point: Point, steepest: float = np.inf) -> list[Parts]:
@@ -216,13 +218,15 @@ def _crossings(reach: Reach, point: Point, steepest: float = np.inf) -> list[Par
     if (traces.t0 == traces.t1).all():
         return []  # thresholds stand where the scores are
     at = np.array([[point.fpr], [point.tpr]])
-    vertices, other = reach.border, reach.rates - at
+    vertices, other = reach.vertices, reach.rates - at
     one = other[:, vertices]
     slopes = family.unit_slope(traces.p) / (traces.t1 - traces.t0)
-    side = one[0][:, None] * other[1] - one[1][:, None] * other[0]
-    i, k = np.nonzero((side[:, :-1] * side[:, 1:] <= 0) & (traces.trace[:-1] == traces.trace[1:]))
-    gap = side[i, k] - side[i, k + 1]
-    share = np.where(gap != 0, side[i, k] / np.where(gap != 0, gap, 1.0), 0.0)
+    i, k = runs_beyond(one, other)
+    near_side, far_side = (one[0, i] * other[1, j] - one[1, i] * other[0, j] for j in (k, k + 1))
+    crossed = (near_side * far_side <= 0) & (traces.trace[k] == traces.trace[k + 1])
+    i, k, near_side, far_side = i[crossed], k[crossed], near_side[crossed], far_side[crossed]
+    gap = near_side - far_side
+    share = np.where(gap != 0, near_side / np.where(gap != 0, gap, 1.0), 0.0)
     there = other[:, k] + share * (other[:, k + 1] - other[:, k])
     beyond = (one[:, i] * there).sum(axis=0) < 0
     i, k, share, there = i[beyond], k[beyond], share[beyond], there[:, beyond]
@@ -273,14 +277,14 @@ def _crossed(reach: Reach, at: Floats, own: NDArray[np.intp], k: NDArray[np.intp
     if bent.size:
         ends = side(np.zeros(bent.size), bent), side(np.ones(bent.size), bent)
         sign[bent] = np.where(ends[0] <= 0, -1.0, 1.0)
-        held = np.flatnonzero(ends[0] * ends[1] <= 0)
-        some = bent[held]
+        enclosed = np.flatnonzero(ends[0] * ends[1] <= 0)
+        some = bent[enclosed]
         _, shares[some] = bracketed_roots(
             lambda x, i: side(x, some[i]),
             np.zeros(some.size),
             np.ones(some.size),
-            sign[some] * ends[0][held],
-            sign[some] * ends[1][held],
+            sign[some] * ends[0][enclosed],
+            sign[some] * ends[1][enclosed],
             tolerance=np.zeros(some.size),
         )
         part, off = parts()

@@ -13,16 +13,16 @@ from evenodds.values import number_or_infinity
 if TYPE_CHECKING:
     from evenodds.model.curves import Curve
 
-__all__ = ["are_the_same", "check_sum", "checked", "ends_and_mean"]
+__all__ = ["Parts", "are_the_same", "check_sum", "checked", "ends_and_mean"]
 
 _SAME = 1e-9  # sums and means nearer than this say the same
 _MIXED = ", ".join(CONTINUOUS[:-1]) + " or " + CONTINUOUS[-1]
 _HINT = " Hint: Curve.mixed(((share, curve), (share, curve))) makes a mix."
 
-_Parts: TypeAlias = "tuple[tuple[float, Curve], tuple[float, Curve]]"
+Parts: TypeAlias = "tuple[tuple[float, Curve], tuple[float, Curve]]"
 
 
-def checked(given: object, kind: type[Curve]) -> _Parts:
+def checked(given: object, kind: type[Curve]) -> Parts:
     """Two shares and the curves they are of, if these can be mixed."""
     if not _are_pairs(given, kind):
         msg = f"parts={given!r} is not allowed. Allowed: two pairs of a share and a curve.{_HINT}"
@@ -57,7 +57,7 @@ def are_the_same(one: Curve, other: Curve) -> bool:
     return one == other or (one.is_threshold and other.is_threshold and one.t0 == other.t0)
 
 
-def ends_and_mean(parts: _Parts) -> tuple[float, float, float]:
+def ends_and_mean(parts: Parts) -> tuple[float, float, float]:
     """A mix's t0, t1 and p."""
     ends = [part.upward for _, part in parts]
     start, stop = min(t0 for t0, _ in ends), max(t1 for _, t1 in ends)

@@ -8,13 +8,16 @@ from itertools import accumulate
 import numpy as np
 
 from evenodds.errors import OptionError
-from evenodds.geometry.pieces import Floats, Pieces
+from evenodds.geometry.pieces import NARROWEST, Floats, Pieces
+from evenodds.model.groups import Group
 
 __all__ = [
+    "apart_enough",
     "checked_nodes",
     "mean_between",
     "nodes_from_to",
     "shares_at",
+    "shares_by_label",
     "steps",
     "straight_lines",
     "within_slope",
@@ -23,8 +26,8 @@ __all__ = [
 
 Nodes = tuple[tuple[float, float], ...]
 _SAME = 1e-9  # means nearer than this say the same
-_NARROW = 1e-300  # below it 1 / width is no number
 _STRAIGHT = 1e-9  # a change of slope, relative to the larger, that is none; odds so near a line lie on it
+_APART = 1e-9  # of the narrowest curve's width: no slope can be told between scores that are nearer
 
 
 def nodes_from_to(nodes: object, t0: float, t1: float, p: float, *, rising: bool) -> Nodes:
@@ -45,7 +48,7 @@ def nodes_from_to(nodes: object, t0: float, t1: float, p: float, *, rising: bool
 def _columns_of(nodes: object) -> tuple[list[object], list[object]]:
     """The scores and the odds of pairs of both."""
     try:
-        pairs = [(score, odds) for score, odds in nodes]  # type: ignore[attr-defined]  # what is none is refused
+        pairs = [(score, odds) for score, odds in nodes]  # type: ignore[attr-defined]  # whatever else is refused
     except (TypeError, ValueError):
         msg = f"nodes={nodes!r} is not allowed. Allowed: pairs of a score and its odds."
         raise OptionError(msg) from None
@@ -63,9 +66,9 @@ def checked_nodes(scores: object, odds: object, *, rising: bool) -> tuple[Floats
         raise OptionError(msg)
     with np.errstate(over="ignore"):
         gaps = np.diff(x) if rising else -np.diff(x)
-    tell_apart = (gaps >= _NARROW) & np.isfinite(gaps)
-    if not tell_apart.all():
-        one, other = x[np.argmin(tell_apart) :][:2].tolist()
+    is_wide = (gaps >= NARROWEST) & np.isfinite(gaps)
+    if not is_wide.all():
+        one, other = x[np.argmin(is_wide) :][:2].tolist()
         way = "rise" if rising else "fall (negative orientation)"
         msg = f"The scores of a curve must {way} from one to the next, got {one!r} and then {other!r}."
         raise OptionError(msg)
@@ -83,13 +86,13 @@ def checked_nodes(scores: object, odds: object, *, rising: bool) -> tuple[Floats
 
 def _array(name: str, values: object) -> Floats:
     try:
-        found = np.array(values)
+        array = np.array(values)
     except (TypeError, ValueError):  # lists of different lengths
-        found = np.array(None)
-    if found.dtype.kind not in "iuf":
+        array = np.array(None)
+    if array.dtype.kind not in "iuf":
         msg = f"The {name} of a curve must be numbers, got {values!r}."
         raise OptionError(msg)
-    return found.astype(np.float64)
+    return array.astype(np.float64)
 
 
 def without_straight(x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -104,7 +107,7 @@ def without_straight(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     line = y[inner - 1] + (x[inner] - x[inner - 1]) / (x[inner + 1] - x[inner - 1]) * (y[inner + 1] - y[inner - 1])
     slope = np.diff(y) / np.diff(x)
     bends = np.abs(np.diff(slope)) > _STRAIGHT * np.maximum(slope[1:], slope[:-1])
-    # A small slope over a wide gap is one: what counts is whether odds are off the line between their neighbours.
+    # Over a wide gap even a slight bend takes odds off the line between their neighbours, and then it counts.
     kept[inner] &= bends | (np.abs(y[inner] - line) > _STRAIGHT)
     return x[kept], y[kept]
 
@@ -129,7 +132,7 @@ def steps(at: Sequence[float], odds: Sequence[float]) -> Pieces:
         np.array(at, dtype=np.float64),
         origin=[0.0] * count,
         scale=[1.0] * count,
-        coefficients=[[one] for one in odds],
+        coefficients=[[constant] for constant in odds],
     )
 
 
@@ -143,16 +146,26 @@ def within_slope(at: Floats, odds: Floats, slope: float) -> Floats:
     rising = np.maximum.accumulate(np.clip(odds, 0.0, 1.0)) + 0.0  # no -0
     if np.isinf(slope):
         return np.asarray(rising)
-    steps = (slope * np.diff(at)).tolist()
-    return np.array(
-        list(accumulate(zip(rising.tolist()[1:], steps, strict=True), _no_further, initial=float(rising[0])))
-    )
+    most = (slope * np.diff(at)).tolist()  # that odds may rise from one score to the next
+    capped = zip(rising.tolist()[1:], most, strict=True)
+    return np.array(list(accumulate(capped, _capped, initial=float(rising[0]))))
 
 
-def _no_further(before: float, wanted: tuple[float, float]) -> float:
-    """The next odds: as they are wanted, but no more than a step above those before."""
-    odds, step = wanted
-    return min(odds, before + step)
+def _capped(before: float, wanted: tuple[float, float]) -> float:
+    """The next odds: as they are wanted, but above those before by no more than they may rise."""
+    odds, most = wanted
+    return min(odds, before + most)
+
+
+def apart_enough(scores: Floats, slope: float) -> Floats:
+    """Those of ascending scores between which a slope budget can be told: they are the nodes of a linear program."""
+    least = _APART * min(1 / slope, scores[-1] - scores[0]) if np.isfinite(slope) else 0.0
+    return np.asarray(scores[np.append(True, np.diff(scores) > least)])
+
+
+def shares_by_label(group: Group, nodes: Floats) -> Floats:
+    """The shares of a group's negatives and of its positives at the nodes, a row each."""
+    return np.stack([shares_at(side.points, side.weights, nodes) for side in group.by_label])
 
 
 def shares_at(points: Floats, weights: Floats, nodes: Floats) -> Floats:

@@ -13,7 +13,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from evenodds.errors import one_of
+from evenodds.errors import OptionError, one_of
 from evenodds.values import confidence_of, flag_of, number_of
 
 __all__ = ["DEFAULT_MAX_LOSS", "OPTIONS", "Confidence", "Flag", "Number", "Option", "Words"]
@@ -69,6 +69,10 @@ class Option:
         """The value in one form, or an error that says what is allowed."""
         return value
 
+    def is_given(self, value: Any) -> bool:
+        """Whether a value is another than the default; it may be an array, which compares entry by entry."""
+        return value is not None if self.default is None else bool(value != self.default)
+
 
 @dataclass(frozen=True)
 class Words(Option):
@@ -100,13 +104,19 @@ class Number(Option):
     """Whether `low` itself is not allowed."""
     endless: bool = False
     """Whether infinity is allowed."""
+    smallest: float = 0.0
+    """Positive numbers below it are too small to compute with."""
 
     def checked(self, value: Any) -> float | None:
         if value is None and self.default is None:
             return None
         if self.endless and isinstance(value, float) and value == math.inf:
             return math.inf
-        return number_of(self.name, value, self.allowed, low=self.low, high=self.high, above=self.above)
+        number = number_of(self.name, value, self.allowed, low=self.low, high=self.high, above=self.above)
+        if 0 < number < self.smallest:
+            msg = f"{self.name}={value!r} is too small for floating-point numbers. Allowed: from {self.smallest:g} on."
+            raise OptionError(msg)
+        return number
 
 
 @dataclass(frozen=True)
@@ -169,6 +179,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
                 allowed="a number above 0, the largest change of odds for a change of the score by 1",
                 above=True,
                 endless=True,
+                smallest=1e-300,  # a gentler curve is wider than any number
             ),
             Number(
                 "max_loss",

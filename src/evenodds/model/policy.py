@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenodds.errors import DataError, OptionError, UnknownGroupError, one_of
+from evenodds.errors import DataError, OptionError, UnknownGroupError, did_you_mean, one_of
+from evenodds.files import placed
 from evenodds.frames import array_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.piecewise import PiecewiseStack
@@ -27,7 +27,7 @@ from evenodds.model.reviewer import Review
 from evenodds.model.scale import Orientation
 from evenodds.model.storage import document_of, parts_of_policy, read_document, written
 from evenodds.showing import Shown
-from evenodds.values import Frozen
+from evenodds.values import Frozen, PickledByFields
 
 __all__ = [
     "OUTCOMES",
@@ -43,7 +43,7 @@ _MANY = 20  # groups that are listed one by one
 
 
 @dataclass(frozen=True)
-class Policy(Shown):
+class Policy(Shown, PickledByFields):
     """A curve for each group that turns a score into odds: the chance of a yes, from 0 to 1.
 
     Made by `fit`, or read from a file by `Policy.load`; it never changes. `print` shows what it does to each group and
@@ -81,10 +81,6 @@ class Policy(Shown):
     """What was asked, what the curves do to the people of the fit, and what is proven about that."""
     group_review_curves: tuple[Curve, ...] = ()
     """Of a policy with reviews: the odds of anything but an automatic no. Those of a review are what is between."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What it was made of; all else is computed again where it is asked for."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def review(self) -> Review | None:
@@ -228,7 +224,7 @@ class Policy(Shown):
         codes = get_indexer(group, self.groups)
         if codes.size and codes.min() < 0:
             _, keys = encode(group)  # refuses missing values
-            raise UnknownGroupError(self.unknown([key for key in keys if key not in self.groups]))
+            self.check_knows(keys)
         return codes[0] if scalar else codes
 
     # -- files -------------------------------------------------------------------------------------------------------
@@ -248,6 +244,8 @@ class Policy(Shown):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a file, as JSON; `Policy.load` gives it back to the last bit.
 
+        A file that is there already stays until the new one is whole.
+
         Parameters
         ----------
         path : str or path
@@ -258,7 +256,9 @@ class Policy(Shown):
         Policy.load : Read it again.
         to_python : The same as code without dependencies.
         """
-        Path(path).write_text(written(self.document), encoding="utf-8")
+        text = written(self.document)
+        with placed(path) as file:
+            file.write_text(text, encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:
@@ -331,7 +331,8 @@ class Policy(Shown):
         """
         unknown = [group for group in groups if group not in self.curves]
         if unknown:
-            raise UnknownGroupError(self.unknown(unknown))
+            told = self.unknown(unknown)
+            raise UnknownGroupError(told if "Hint: " in told else told + did_you_mean(unknown[0], self.curves))
 
     def unknown(self, groups: Sequence[str]) -> str:
         """What to say of groups that the policy does not know.
@@ -364,32 +365,28 @@ class Policy(Shown):
     def __repr__(self) -> str:
         n, steep = len(self.groups), self.steepest
         hard = self.certificate.curve == "threshold"
+        reviewed = f", {self.certificate.reviewed.everybody:.4g} reviewed" if self.certificate.reviewed else ""
         families = ", ".join(dict.fromkeys("threshold" if hard else curve.family for curve in self.group_curves))
         return (
             f"Policy({n} group{'s' * (n > 1)}, {families}, loss {self.certificate.loss:.3g}, "
-            f"largest slope {self.treatments[steep].lipschitz:.4g} ({steep}){self._reviewed})"
+            f"largest slope {self.treatments[steep].lipschitz:.4g} ({steep}){reviewed})"
         )
-
-    @property
-    def _reviewed(self) -> str:
-        reviewed = self.certificate.reviewed
-        return f", {reviewed.everybody:.4g} reviewed" if reviewed else ""
 
     def __str__(self) -> str:
         lines = [repr(self), self.certificate.summary, str(self.certificate)]
         for group, curve in list(self.curves.items())[:_MANY]:
             upper = self.review_curves.get(group)
-            told = describe(curve) if upper is None else f"yes {describe(curve)}; yes or review {describe(upper)}"
-            lines.append(f"  {group}: {told}")
+            shape = describe(curve) if upper is None else f"yes {describe(curve)}; yes or review {describe(upper)}"
+            lines.append(f"  {group}: {shape}")
         if len(self.groups) > _MANY:
             lines.append(f"  ... and {len(self.groups) - _MANY} groups more")
         return "\n".join(lines)
 
 
-def check_policy(policy: object) -> None:
+def check_policy(policy: object, where: str = "The first argument") -> None:
     """Refuse what is no policy."""
     if not isinstance(policy, Policy):
-        msg = f"The first argument must be a Policy, got {type(policy).__name__}. Hint: evenodds.fit(joint) makes one."
+        msg = f"{where} must be a Policy, got {type(policy).__name__}. Hint: evenodds.fit(joint) makes one."
         raise OptionError(msg)
 
 

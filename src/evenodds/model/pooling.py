@@ -8,13 +8,11 @@ ROC stays concave, so no rising curve of that slope gets above it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.geometry.envelope import Polyline
-from evenodds.geometry.hull import concave_hull, height
+from evenodds.geometry.hull import height
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root, bracketed_roots
 from evenodds.geometry.stack import Bounds, Stack, ramps_between
@@ -22,42 +20,22 @@ from evenodds.model.families import family_of
 from evenodds.model.groups import Group
 from evenodds.model.reach import ON_CURVE
 from evenodds.model.roc import Point
+from evenodds.model.tangents import Tangents, UpperBound, concave
 from evenodds.model.traces import is_sparse, kinks, some_scores
 
-__all__ = ["Pooled", "UpperBound"]
+__all__ = ["Pooled"]
 
 _FIRST_LOOK = 128  # scores that make the first tangents of a smooth bound
 _DRAWN = 512  # scores up to which a bound has all its vertices
-_CLOSER = 16  # tangents more around a point
 _ROUNDS = 3
 _NEWTON_STEPS = 12
-_NO_SLOPE = -600.0  # its logarithm
+_NO_SLOPE = -600.0  # the logarithm of a slope that is none
 _NEAR = 1e-6  # of a width: how far from a good guess to look first
 _TINY = 1e-300
 _PLACES = 8.0  # floating-point numbers by which a ramp's ends may be off
 _ROUNDING = 4 * float(np.finfo(float).eps)  # of prefix sums, times the score range by the width
 
 Index = NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class UpperBound:
-    """A concave polyline that no rising curve of a slope exceeds.
-
-    Of many scores it is drawn as tangents to the blurred pooled ROC at some ramps, with falling t0; else it is exact.
-    """
-
-    polyline: Polyline
-    t0: Floats | None = None
-    t1: Floats | None = None
-    rates: Floats | None = None
-    shares: Floats | None = None
-    """Of people within each ramp: as t0 falls, FPR and TPR rise by these, so they are the tangent's direction."""
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether it cannot be drawn closer."""
-        return self.t0 is None
 
 
 class Pooled:
@@ -143,28 +121,33 @@ class Pooled:
         rates += [[-1.0], [1.0]] * (self._stack.each(self._rounding, bounds) / width)
         own = [slice(i, j) for i, j in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
         return [
-            _tangents(t0[at], t1[at], rates[:, at], shares[:, at]) if few else UpperBound(_concave(*rates[:, at]))
+            Tangents.at(t0[at], float(t1[at][0] - t0[at][0]), rates[:, at], shares[:, at]).bound
+            if few
+            else UpperBound(concave(*rates[:, at]))
             for at, few in zip(own, sparse, strict=True)
         ]
 
-    def closer(self, bounds: Sequence[UpperBound], points: Sequence[Point]) -> list[UpperBound]:
+    def refined(self, bounds: Sequence[UpperBound], points: Sequence[Point]) -> list[UpperBound]:
         """The bounds drawn more closely around points, where that is possible."""
-        found = list(bounds)
+        refined = list(bounds)
+        widths = np.array([bound.tangents.width if bound.tangents else 0.0 for bound in bounds])
         for _ in range(_ROUNDS):
             more = [
-                np.zeros(0) if bound.is_exact else _between(bound, p) for bound, p in zip(found, points, strict=True)
+                bound.tangents.between(point) if bound.tangents else np.zeros(0)
+                for bound, point in zip(refined, points, strict=True)
             ]
             where = np.append(0, np.cumsum([at.size for at in more]))
             t0 = np.concatenate(more)
             if not t0.size:
                 break
-            widths = np.array([0.0 if b.t0 is None or b.t1 is None else float(b.t1[0] - b.t0[0]) for b in found])
             t1 = t0 + np.repeat(widths, np.diff(where))
             rates, shares = self._ramps_and_shares(t0, t1, where)
-            for i in np.flatnonzero(np.diff(where)):
-                at = slice(where[i], where[i + 1])
-                found[i] = _tangents(t0[at], t1[at], rates[:, at], shares[:, at], known=found[i])
-        return found
+            for i, (bound, first, stop) in enumerate(zip(refined, where[:-1], where[1:], strict=True)):
+                if bound.tangents and stop > first:
+                    at = slice(first, stop)
+                    drawn = Tangents.at(t0[at], bound.tangents.width, rates[:, at], shares[:, at])
+                    refined[i] = bound.tangents.with_more(drawn).bound
+        return refined
 
     # -- bounds on slopes ----------------------------------------------------------------------------------------------
 
@@ -189,6 +172,7 @@ class Pooled:
         return self._last[1:]
 
     def _proven_ramps(self, target: Floats) -> tuple[Floats, Floats]:
+        """Start and width of the ramps through the points, where gentler curves provably fall short of them."""
         t0, t1 = self._ramps_through(target)
         which = np.flatnonzero(~np.isnan(t0))
         width = t1 - t0
@@ -299,7 +283,7 @@ class Pooled:
         return np.asarray(rates(t0, every)[1])
 
     def searched_bound(self, which: int, point: Point, achieved: float) -> float:
-        """The same for one group by a search that cannot be lost."""
+        """What `slope_bounds` gives, for one group, by a search whose bracket cannot be lost."""
         if self.is_least_slope(which, point, achieved):
             return achieved
         group = self._groups[which]
@@ -313,15 +297,15 @@ class Pooled:
         def shortfall(log_slope: float) -> float:
             return self._shortfall(which, point, float(np.exp(log_slope)))
 
-        if (more := shortfall(steep)) > 0:
+        if (short_of_steep := shortfall(steep)) > 0:
             return float(np.exp(steep))
-        gentle, factor = steep - 1e-6, 1e-2
+        gentle, step = steep - 1e-6, 1e-2
         while (short := shortfall(gentle)) <= 0:
-            gentle, steep, more = gentle - factor, gentle, short
-            factor *= 4
+            gentle, steep, short_of_steep = gentle - step, gentle, short
+            step *= 4
             if gentle < _NO_SLOPE:
                 return 0.0  # so gentle that it is none
-        above, _ = bracketed_root(shortfall, (gentle, short), (steep, more), 1e-10)
+        above, _ = bracketed_root(shortfall, (gentle, short), (steep, short_of_steep), 1e-10)
         return float(np.exp(above))
 
 
@@ -335,49 +319,3 @@ def _counted_as(group: Group, edges: Floats) -> Floats:
     ratio = np.stack(masses) / (masses[0] + masses[1])
     totals = np.array([side.total for side in group.by_label])
     return np.asarray(ratio[:, None] * (totals[None, :] / totals[:, None])[..., None])
-
-
-def _concave(x: Floats, y: Floats) -> Polyline:
-    """The hull of rising rates and of the diagonal's ends; rounding must not let it fall."""
-    x, y = (np.maximum.accumulate(np.clip(np.concatenate([[0.0], z, [1.0]]), 0, 1)) for z in (x, y))
-    kept = concave_hull(x, y)
-    return x[kept], y[kept]
-
-
-def _tangents(t0: Floats, t1: Floats, rates: Floats, shares: Floats, *, known: UpperBound | None = None) -> UpperBound:
-    """The bound by tangents at new ramps, and at those that are known."""
-    rates, shares = np.clip(rates, 0, 1), np.maximum(shares, 0)
-    if known is not None and known.t0 is not None and known.t1 is not None:
-        order = np.argsort(-np.concatenate([known.t0, t0]), kind="stable")
-        t0, t1 = np.concatenate([known.t0, t0])[order], np.concatenate([known.t1, t1])[order]
-        rates = np.concatenate([known.rates, rates], axis=1)[:, order]
-        shares = np.concatenate([known.shares, shares], axis=1)[:, order]
-    return UpperBound(_tangent_line(rates, shares), t0, t1, rates, shares)
-
-
-def _between(bound: UpperBound, near: Point) -> Floats:
-    """Where more tangents around a point begin."""
-    t0, rates = bound.t0, bound.rates
-    assert t0 is not None  # noqa: S101 asked of tangents only
-    assert rates is not None  # noqa: S101
-    at = int(np.clip(np.searchsorted(rates[0], near.fpr), 1, t0.size - 1))
-    ends = t0[max(at - 2, 0)], t0[min(at + 1, t0.size - 1)]
-    return np.setdiff1d(np.linspace(*ends, _CLOSER)[1:-1], t0)[::-1]
-
-
-def _tangent_line(rates: Floats, shares: Floats) -> Polyline:
-    """The polyline through the meetings of neighbouring tangents."""
-    (x, y), (by_x, by_y) = rates, shares
-    falls, rises = by_x[:-1] * by_y[1:], by_y[:-1] * by_x[1:]
-    ahead = falls - rises  # <= 0, as the slope falls
-    dx, dy = np.diff(x), np.diff(y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        along = (dx * by_y[1:] - dy * by_x[1:]) / ahead
-    # Between two tangents of one slope a concave line is straight.
-    straight = (np.abs(ahead) <= 1e-12 * (falls + rises)) | ~np.isfinite(along)
-    along[straight] = 0.0
-    meet_x = np.clip(x[:-1] + along * by_x[:-1], x[:-1], x[1:])
-    meet_y = np.clip(y[:-1] + along * by_y[:-1], y[:-1], y[1:])
-    xs, ys = np.empty(2 * x.size - 1), np.empty(2 * x.size - 1)
-    xs[::2], ys[::2], xs[1::2], ys[1::2] = x, y, meet_x, meet_y
-    return _concave(xs, ys)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -20,10 +21,12 @@ from numpy.typing import NDArray
 from evenodds.errors import OptionError, one_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.roots import bracketed_root
-from evenodds.geometry.samples import Sample
-from evenodds.model.curves import Curve
-from evenodds.model.goals import Rate
+from evenodds.model.goals import Rate, coefficients
 from evenodds.model.groups import Group
+from evenodds.model.joint import JointDistribution
+from evenodds.model.rates import rates_of
+from evenodds.model.reviewed import Treatment, final_odds_of
+from evenodds.showing import people_text
 
 __all__ = [
     "GUARANTEES",
@@ -33,8 +36,8 @@ __all__ = [
     "Population",
     "Spread",
     "chance_within",
-    "spread_of",
-    "spread_of_odds",
+    "population_of",
+    "spreads_of",
 ]
 
 Guarantee = Literal["asymptotic", "finite"]
@@ -59,7 +62,7 @@ class Needed:
     needed: float
 
     def __str__(self) -> str:
-        return f"{math.ceil(self.needed):,} {self.who} of group {self.group!r} (there are {self.people:,.6g})"
+        return f"{math.ceil(self.needed):,} {self.who} of group {self.group!r} (there are {people_text(self.people)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,7 @@ class Population:
         *,
         counted: bool,
     ) -> Population:
-        """The population of people with these rates, spreads (see `spread_of`) and largest slopes."""
+        """The population of people with these rates, spreads (see `spreads_of`) and largest slopes."""
         people, variances = np.moveaxis(np.array(spreads), -1, 0)
         return cls(tuple(groups), tuple(rates), means, people, variances, np.array(slopes) == 0, counted)
 
@@ -147,8 +150,7 @@ class Population:
         low = high - 1.0
         while excess(low) > 0:
             low -= 1.0
-        _, found = bracketed_root(excess, (high, excess(high)), (low, excess(low)), 1e-9)
-        cap = math.exp(found)
+        cap = math.exp(bracketed_root(excess, (high, excess(high)), (low, excess(low)), 1e-9)[1])
         # Radii and most deviations fall with the root of the number; the least deviation is 1 by it.
         enough = self.people * (spread / cap) ** 2 if finite else np.maximum(self.variances / cap**2, 1 / cap)
         return sorted(
@@ -158,7 +160,7 @@ class Population:
                 for a, group in enumerate(self.groups)
                 if spread[r, a] > cap * (1 + 1e-9)
             ),
-            key=lambda one: one.people / one.needed,
+            key=lambda group: group.people / group.needed,
         )
 
     # -- asymptotic --------------------------------------------------------------------------------------------------
@@ -237,17 +239,35 @@ def chance_within(means: Floats, deviations: Floats, width: float) -> float:
     return min(float((density * before * after).sum()) * float(z[1] - z[0]), 1.0)
 
 
-def spread_of(rate: Rate, curve: Curve, group: Group) -> Spread:
-    """Of how many people a rate is the mean, and the variance of their odds (n - 1)."""
-    sides = {"fpr": group.by_label[:1], "tpr": group.by_label[1:], "selection_rate": group.by_label}[rate]
-    return spread_of_odds(sides, np.concatenate([curve(curve.scale.own(side.points)) for side in sides]))
+def population_of(joint: JointDistribution, treatments: Sequence[Treatment], rates: Sequence[Rate]) -> Population:
+    """What people say of the population that they are a sample of, under some curves."""
+    points = np.array([[point.fpr, point.tpr] for point in map(rates_of, treatments, joint.members)])
+    means = np.array([(coefficients(joint, rate) * points).sum(axis=1) for rate in rates])
+    slopes = [treatment.lipschitz for treatment in treatments]
+    spreads = spreads_of(joint, treatments, rates)
+    return Population.of(joint.groups, rates, means, spreads, slopes, counted=joint.is_counted)
 
 
-def spread_of_odds(sides: Sequence[Sample], odds: Floats) -> Spread:
-    """The same of people's odds.
+def spreads_of(
+    joint: JointDistribution, treatments: Sequence[Treatment], rates: Sequence[Rate]
+) -> tuple[tuple[Spread, ...], ...]:
+    """By rate and group, how many people it is the mean of and how much their final odds vary."""
+    return tuple(tuple(map(partial(_spread_of, rate), treatments, joint.members)) for rate in rates)
+
+
+def _spread_of(rate: Rate, treatment: Treatment, group: Group) -> Spread:
+    """Of how many people a rate is the mean, and the variance of their final odds (n - 1).
 
     Where people have weights, and who weighs more also differs more, they tell as much as fewer people.
     """
+    labels = {"fpr": (0,), "tpr": (1,), "selection_rate": (0, 1)}[rate]
+    sides = [group.by_label[label] for label in labels]
+    odds = np.concatenate(
+        [
+            final_odds_of(treatment, treatment.scale.own(side.points), label)
+            for label, side in zip(labels, sides, strict=True)
+        ]
+    )
     weights = np.concatenate([side.weights for side in sides])
     total = float(weights.sum())
     off = (odds - float(weights @ odds) / total) ** 2

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.stack import Bounds, Stack, expected
+from evenodds.geometry.samples import expected
+from evenodds.geometry.stack import Bounds, Stack
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.families import Family
 from evenodds.model.groups import Group
@@ -27,24 +28,24 @@ def odds_of(curve: Curve, group: Group) -> Floats:
     return curve(curve.scale.own(group.scores))
 
 
-def rates_of(curve: Treatment, group: Group) -> Point:
+def rates_of(treatment: Treatment, group: Group) -> Point:
     """(FPR, TPR) of a curve for a group: summed directly over its scores, or if these are many from local moments."""
-    if isinstance(curve, Reviewing):
-        return curve.rates(group)[0]
+    if isinstance(treatment, Reviewing):
+        return treatment.rates(group)[0]
     if group.is_large:
-        fpr, tpr = group.rates(curve.pieces if curve.orientation == "positive" else curve.pieces.mirrored())
+        fpr, tpr = group.rates(treatment.pieces if treatment.orientation == "positive" else treatment.pieces.mirrored())
     else:
-        fpr, tpr = group.class_conditional @ odds_of(curve, group)
+        fpr, tpr = group.class_conditional @ odds_of(treatment, group)
     return Point(*(float(min(max(rate, 0.0), 1.0)) for rate in (fpr, tpr)))  # rounding must not make a rate of 1 more
 
 
 def randomized_share(group: Group, *curves: Curve) -> float:
     """The share of a group's people for whom chance has a say, by any of some curves."""
-    held = 0.0
+    weight = 0.0
     for side in group.by_label:
         drawn = [is_random(curve(curve.scale.own(side.points))) for curve in curves]
-        held += float(side.weights[np.any(drawn, axis=0)].sum())
-    return min(held / group.total, 1.0)
+        weight += float(side.weights[np.any(drawn, axis=0)].sum())
+    return min(weight / group.total, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ All groups are looked at in one call: their curves stand one group after the oth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -52,9 +52,9 @@ __all__ = ["ON_CURVE", "Reach", "reach_of", "reaches_inside", "reaches_of", "ref
 
 ON_CURVE = 1e-12
 """Rates nearer than this are the same point: the error of summing them in another order."""
-_FINER = 20  # places that are looked at in each gap beside a vertex
-_BELOW = 0.02  # how far below the border a curve may lie whose neighbours are looked at
-_HIGHEST = 3  # so many of them in each trace
+_REFINED = 20  # places that are looked at in each gap beside a vertex
+_BELOW = 0.02  # how far below the border a curve may lie beside which more are looked at
+_HIGHEST = 3  # such curves in each trace
 _REFINEMENTS = 2  # each makes the arcs around a point twenty times finer
 
 Index = NDArray[np.intp]
@@ -62,17 +62,15 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """The hull of one group's traces: a convex region, of which the upper border matters unless thresholds are bound.
-
-    `rising` says that (0, 0) and (1, 1) are among the vertices, so that all points down to the diagonal are in reach.
-    """
+    """The hull of one group's traces: a convex region, whose lower border matters only where thresholds are bound."""
 
     group: Group
     family: Family
     traces: Traces
     rates: Floats
     """(FPR, TPR) of the curves, of shape (2, n)."""
-    rising: bool = True
+    has_diagonal: bool = True
+    """Whether (0, 0) and (1, 1) are among the vertices, so that all points down to the diagonal are in reach."""
 
     @property
     def is_exact(self) -> bool:
@@ -108,11 +106,12 @@ class Reach:
 
     @property
     def _borders(self) -> list[Index]:
-        return [self._upper] if self.rising else [self._upper, self._lower]
+        """Which curves are the vertices of each border."""
+        return [self._upper] if self.has_diagonal else [self._upper, self._lower]
 
     @cached_property
-    def border(self) -> Index:
-        """The curves at the vertices."""
+    def vertices(self) -> Index:
+        """Which curves are vertices of the reach."""
         return np.unique(np.concatenate(self._borders))
 
     def height(self, fpr: float) -> float:
@@ -121,7 +120,7 @@ class Reach:
 
     def shortfall(self, point: Point) -> float:
         """How far a point lies outside; zero or negative for points in reach."""
-        if self.rising:
+        if self.has_diagonal:
             return point.tpr - self.height(point.fpr)
         if not self.traces.size:
             return np.inf  # so gentle a curve does not fit between the scores
@@ -167,68 +166,75 @@ class Reach:
         """One of the curves."""
         return Placed(*(float(a[which]) for a in (self.traces.t0, self.traces.t1, self.traces.p)))
 
-    def finer(self, near: Point) -> Traces:
-        """More places where the border around a point may lie a little higher."""
+    def refinement(self, near: Point) -> Traces:
+        """Curves between those known, where the border around a point may lie a little higher."""
+        around = self._promising(near)
+        trace = self.traces.trace
+        gaps = np.unique(np.concatenate([around - 1, around]))
+        gaps = gaps[(gaps >= 0) & (gaps < trace.size - 1)]
+        gaps = gaps[trace[gaps + 1] == trace[gaps]]
+        share = np.arange(1, _REFINED) / _REFINED
+        t0, t1 = (
+            (a[gaps, None] + share * (a[gaps + 1] - a[gaps])[:, None]).ravel() for a in (self.traces.t0, self.traces.t1)
+        )
+        # Where thresholds are as near as floating-point numbers are, there is nothing between.
+        before, after = (np.repeat(self.traces.t0[ends], share.size) for ends in (gaps, gaps + 1))
+        new = (t0 != before) & (t0 != after)
+        p, own = (np.repeat(a[gaps], share.size)[new] for a in (self.traces.p, trace))
+        no = np.zeros(own.size, bool)
+        return Traces(t0[new], t1[new], p, own, no, no)
+
+    def _promising(self, near: Point) -> Index:
+        """The curves beside which there may be higher ones: of each trace some of those nearest to the border.
+
+        That is in the directions of the edges around a point; a curve is looked at if it is farther in one of them
+        than its neighbours on the trace are.
+        """
         fpr, tpr = self.upper
         at = int(np.clip(np.searchsorted(fpr + tpr, near.fpr + near.tpr), 1, fpr.size - 1))
         ends = sorted({max(at - 2, 0), at - 1, at, min(at + 1, fpr.size - 1)})
         normals = np.array([[-(tpr[b] - tpr[a]), fpr[b] - fpr[a]] for a, b in pairwise(ends)])
         normals /= np.maximum(np.hypot(*normals.T)[:, None], np.finfo(float).tiny)
         highest = (normals * np.array([[fpr[a], tpr[a]] for a in ends[:-1]])).sum(axis=1)
-        # Beside a curve that is highest of its trace in the direction of an edge there may be higher ones.
         below = highest[:, None] - normals @ self.rates
-        own = self.traces.trace
-        apart = own[1:] != own[:-1]
+        trace = self.traces.trace
+        apart = trace[1:] != trace[:-1]
         steps = np.where(apart, np.inf, np.diff(below))
         ahead = np.pad(steps, ((0, 0), (0, 1)), constant_values=np.inf)
         behind = np.pad(np.where(apart, np.inf, -np.diff(below)), ((0, 0), (1, 0)), constant_values=np.inf)
         local = (ahead >= 0) & (behind >= 0) & (ahead + behind > 0) & (below <= _BELOW) & ~self.traces.exact
         direction, curve = np.nonzero(local)
-        order = np.lexsort((below[direction, curve], own[curve], direction))
-        same = own[curve[order]] + own.max(initial=0) * direction[order] + direction[order]
-        rank = np.arange(order.size) - np.searchsorted(same, same)
-        around = np.unique(curve[order[rank < _HIGHEST]])
-        gaps = np.unique(np.concatenate([around - 1, around]))
-        gaps = gaps[(gaps >= 0) & (gaps < own.size - 1)]
-        gaps = gaps[~apart[gaps]]
-        share = np.arange(1, _FINER) / _FINER
-        t0, t1 = (
-            (a[gaps, None] + share * (a[gaps + 1] - a[gaps])[:, None]).ravel() for a in (self.traces.t0, self.traces.t1)
-        )
-        new = (t0 != np.repeat(self.traces.t0[gaps], share.size)) & (
-            t0 != np.repeat(self.traces.t0[gaps + 1], share.size)
-        )
-        trace = np.repeat(own[gaps], share.size)[new]
-        p = np.repeat(self.traces.p[gaps], share.size)[new]
-        no = np.zeros(trace.size, bool)
-        return Traces(t0[new], t1[new], p, trace, no, no)
+        order = np.lexsort((below[direction, curve], trace[curve], direction))
+        # Curves of one trace in one direction have one number, by which they are in order.
+        number = (trace.max(initial=0) + 1) * direction[order] + trace[curve[order]]
+        rank = np.arange(order.size) - np.searchsorted(number, number)
+        return np.unique(curve[order[rank < _HIGHEST]])
 
     def with_more(self, more: Traces, rates: Floats) -> Reach:
         """The reach with more curves on the same traces."""
         if not more.size:
             return self
-        together = Traces(
-            *(np.concatenate([getattr(one, field.name) for one in (self.traces, more)]) for field in fields(Traces))
-        )
+        together = Traces.concatenated([self.traces, more])
         order = np.lexsort((-together.t0, together.trace))
         rates = np.concatenate([self.rates, rates], axis=1)[:, order]
-        return Reach(self.group, self.family, together.among(order), rates, self.rising)
+        return Reach(self.group, self.family, together.among(order), rates, self.has_diagonal)
 
 
 def refined(reaches: Sequence[Reach], stack: Stack, points: Sequence[Point]) -> list[Reach]:
-    """Looked at in more places where the borders around points may lie a little higher."""
-    found = list(reaches)
+    """The reaches, with more curves where the borders around points may lie a little higher."""
+    refined_ones = list(reaches)
     for _ in range(_REFINEMENTS):
-        more = [_nothing() if reach.is_exact else reach.finer(p) for reach, p in zip(found, points, strict=True)]
-        if not any(one.size for one in more):
+        more = [
+            Traces.none() if reach.is_exact else reach.refinement(point)
+            for reach, point in zip(refined_ones, points, strict=True)
+        ]
+        if not any(traces.size for traces in more):
             break
-        rates = _rates_of(more, found[0].family, stack)
-        found = [reach.with_more(one, own) for reach, one, own in zip(found, more, rates, strict=True)]
-    return found
-
-
-def _nothing() -> Traces:
-    return Traces.joined([])
+        rates = _rates_of(more, refined_ones[0].family, stack)
+        refined_ones = [
+            reach.with_more(traces, own) for reach, traces, own in zip(refined_ones, more, rates, strict=True)
+        ]
+    return refined_ones
 
 
 def _rates_of(traces: Sequence[Traces], family: Family, stack: Stack) -> list[Floats]:
@@ -276,7 +282,7 @@ def reaches_of(
         traces.append(Traces.joined(looks))
     rates = _rates_of(traces, family, stack)
     return [
-        known[i] or Reach(group, family, one, _rising(one, own))
+        known[i] or Reach(group, family, one, _with_exact_ends(one, own))
         for i, (group, one, own) in enumerate(zip(groups, traces, rates, strict=True))
     ]
 
@@ -300,8 +306,8 @@ def _at_thresholds(group: Group, family: Family, slope: float) -> Reach | None:
     return Reach(group, family, one_trace(t0, t1), np.stack([roc.fpr, roc.tpr]))
 
 
-def _rising(traces: Traces, rates: Floats) -> Floats:
-    """From (0, 0), beyond the highest score, to (1, 1), below the lowest: rounding must not cut these off."""
+def _with_exact_ends(traces: Traces, rates: Floats) -> Floats:
+    """Rates whose first trace runs from (0, 0), beyond the highest score, to (1, 1), below the lowest, unrounded."""
     if traces.size:
         rates[:, 0], rates[:, np.searchsorted(traces.trace, 1) - 1] = 0.0, 1.0
     return rates
@@ -317,4 +323,7 @@ def reaches_inside(
     """
     traces = [inside_traces(group, family, slope, inside) for group in groups]
     rates = _rates_of(traces, family, stack)
-    return [Reach(group, family, one, own, rising=False) for group, one, own in zip(groups, traces, rates, strict=True)]
+    return [
+        Reach(group, family, one, own, has_diagonal=False)
+        for group, one, own in zip(groups, traces, rates, strict=True)
+    ]

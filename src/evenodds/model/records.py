@@ -39,14 +39,6 @@ _RANGES = {
     "confidence": (0.5, 1.0, False),
     "sample_tolerance": (0.0, 1.0, False),
 }
-_MAY_LACK = (
-    "max_loss",
-    "max_randomized",
-    "max_randomized_by_group",
-    "selection_rate",
-    "confidence",
-    "sample_tolerance",
-)
 _FLAGS = ("smaller_is_better", "keep_individual_odds", "target_given", "weighted")
 
 
@@ -58,12 +50,12 @@ def written_number(value: float) -> float | str:
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, infinite: bool = True) -> float:
     """A number from JSON, within limits."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool)
-    found = float(value) if known or value in ("inf", "-inf") else math.nan
-    if not low <= found <= high or (math.isinf(found) and not infinite):
+    parsed = float(value) if known or value in ("inf", "-inf") else math.nan
+    if not low <= parsed <= high or (math.isinf(parsed) and not infinite):
         allowed = "a number" if math.isinf(low) and math.isinf(high) else f"a number from {low:g} to {high:g}"
         msg = f"{name} is {value!r}. Allowed: {allowed}{'' if infinite else ', finite'}."
         raise ValueError(msg)
-    return found
+    return parsed
 
 
 def record_of(certificate: Certificate) -> dict[str, Any]:
@@ -81,15 +73,16 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, (tuple, list)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return written_number(value) if isinstance(value, float) else value
 
 
 def certificate_of(plain: Mapping[str, Any]) -> Certificate:
     """A certificate from plain data; names that are not known and numbers that make no sense are refused."""
     values = dict(plain)
+    may_lack = {field.name for field in fields(Certificate) if field.default is None}
     for name, (low, high, infinite) in _RANGES.items():
-        if name in plain and not (name in _MAY_LACK and plain[name] is None):
+        if name in plain and not (name in may_lack and plain[name] is None):
             values[name] = number(name, plain[name], low, high, infinite=infinite)
     for name in ("asked", "reached"):
         values[name] = tuple(_point(name, rates) for rates in plain[name])
@@ -100,18 +93,17 @@ def certificate_of(plain: Mapping[str, Any]) -> Certificate:
     values["people"] = tuple(_people(figures) for figures in plain.get("people", ()))
     values["spreads"] = tuple(tuple(map(_spread, of)) for of in plain.get("spreads", ()))
     values["randomized"] = tuple(number("randomized", share, 0.0, 1.0) for share in plain.get("randomized", ()))
-    values["change"] = None if plain.get("change") is None else _change(plain["change"])
-    values["one_threshold"] = None if plain.get("one_threshold") is None else _one(plain["one_threshold"])
-    values["before"] = None if plain.get("before") is None else _before(plain["before"])
+    for name, read in {"change": _change, "one_threshold": _one_threshold, "before": _before}.items():
+        values[name] = None if plain.get(name) is None else read(plain[name])
     values["mixes"] = tuple(_text("mixes", group) for group in plain.get("mixes", ()))
     if plain.get("costs") is not None:
         wrong_yes, wrong_no = (number("costs", cost, 0.0, 1.0) for cost in plain["costs"])
         values["costs"] = (wrong_yes, wrong_no)
     if "reviewed" in plain:
         values["reviewed"] = _reviewed(plain["reviewed"], values["groups"], values["people"])
-    made = Certificate(**values)
-    _check_names(made)
-    return made
+    certificate = Certificate(**values)
+    _check_names(certificate)
+    return certificate
 
 
 def _reviewed(plain: Mapping[str, Any], groups: tuple[str, ...], people: Any) -> Reviewed:
@@ -129,15 +121,15 @@ def _reviewed(plain: Mapping[str, Any], groups: tuple[str, ...], people: Any) ->
 
 
 def _past(plain: Mapping[str, Any]) -> PastReviews:
-    made = PastReviews(**plain)
-    whole = all(type(value) is int for value in (made.label, made.reviews, made.yes))
-    if not whole or made.label not in (0, 1) or not 0 <= made.yes <= made.reviews or not made.reviews:
+    past = PastReviews(**plain)
+    whole = all(type(value) is int for value in (past.label, past.reviews, past.yes))
+    if not whole or past.label not in (0, 1) or not 0 <= past.yes <= past.reviews or not past.reviews:
         msg = f"past has {dict(plain)!r}, which cannot be counted."
         raise ValueError(msg)
-    if made.group is not None:
-        _text("past", made.group)
-    number("confidence", made.confidence, 0.5, 1.0)
-    return made
+    if past.group is not None:
+        _text("past", past.group)
+    number("confidence", past.confidence, 0.5, 1.0)
+    return past
 
 
 def _point(name: str, rates: Any) -> Point:
@@ -168,7 +160,7 @@ def _before(figures: Mapping[str, Any]) -> Before:
     return Before(score, objective, tuple(_point("before", rates) for rates in figures["points"]))
 
 
-def _one(figures: Mapping[str, Any]) -> OneThreshold:
+def _one_threshold(figures: Mapping[str, Any]) -> OneThreshold:
     return OneThreshold(**{name: number(name, value, infinite=False) for name, value in figures.items()})
 
 

@@ -30,8 +30,8 @@ __all__ = [
     "target_of",
 ]
 
-_WITH_FEW = ("linear", "optimal")
-_NOT_WITH_FEW = {
+_WITH_FEW_RANDOMIZED = ("linear", "optimal")
+_NOT_WITH_FEW_RANDOMIZED = {
     "criterion": "of the curves that leave few to chance the gentlest is taken",
     "max_slope": "the fewer people are decided by chance, the steeper the curves",
     "max_loss": "it gives up some of the objective for gentler curves, which leave more people to chance",
@@ -105,60 +105,67 @@ class Request:
         if unknown:
             msg = f"{unknown[0]!r} is no option of a fit. Allowed: {', '.join(OPTIONS)}."
             raise OptionError(msg)
-        value = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
-        value = {
-            name: value[name] if name == "objective" else option.checked(value[name])
-            for name, option in OPTIONS.items()
-        }
-        if value["review"] is not None:
-            value = check_review(value, [(name, option.default) for name, option in OPTIONS.items()])
-        family = choice_of(value["curve"])
-        constraint = constraint_of(value["constraints"], value["tolerance"], value["selection_rate"])
+        asked = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+        # An objective may be a Cost; what it may be depends on the constraint, and is checked below.
+        values = {name: value if name == "objective" else OPTIONS[name].checked(value) for name, value in asked.items()}
+        if values["review"] is not None:
+            values = check_review(values)
+        family = choice_of(values["curve"])
+        constraint = constraint_of(values["constraints"], values["tolerance"], values["selection_rate"])
         if constraint.selection_rate is not None and family.is_hard:
             msg = (
                 "selection_rate= asks for an exact share of yeses, which thresholds alone rarely have. "
                 "Hint: curve='fixed' or 'linear', or give up selection_rate."
             )
             raise OptionError(msg)
-        check_objective(value["objective"], constraint)
-        check_criterion(value["criterion"], family)
-        if value["keep_individual_odds"] and not family.has_path:
+        check_objective(values["objective"], constraint)
+        check_criterion(values["criterion"], family)
+        if values["keep_individual_odds"] and not family.has_path:
             msg = (
                 "keep_individual_odds=True needs odds that run from 0 to 1 without a gap, and "
                 f"{family.with_article}'s may not. Allowed with it: {', '.join(CONTINUOUS)}."
             )
             raise OptionError(msg)
-        randomized = _randomized(family, value)
+        randomized = _randomized(family, values)
         # A loss for gentler curves leaves more people to chance, which is not what these ask for.
-        gentle = randomized is None and value["criterion"] != "fewest_randomized"
-        budget = _budget(family, constraint, value["max_slope"], value["max_loss"], value["target"], gentle=gentle)
-        assurance = _assurance(constraint, value["confidence"], value["guarantee"])
-        keep = value["keep_individual_odds"]
-        review = value["review"]
-        goal, criterion = value["objective"], value["criterion"]
-        return cls(constraint, goal, family, criterion, budget, keep, assurance, randomized, review)
+        gentle = randomized is None and values["criterion"] != "fewest_randomized"
+        budget = _budget(family, constraint, values["max_slope"], values["max_loss"], values["target"], gentle=gentle)
+        assurance = _assurance(constraint, values["confidence"], values["guarantee"])
+        return cls(
+            constraint=constraint,
+            objective=values["objective"],
+            family=family,
+            criterion=values["criterion"],
+            budget=budget,
+            keep_individual_odds=values["keep_individual_odds"],
+            assurance=assurance,
+            randomized=randomized,
+            review=values["review"],
+        )
 
 
-def _randomized(family: Family, value: Mapping[str, Any]) -> RandomizedBudget | None:
+def _randomized(family: Family, values: Mapping[str, Any]) -> RandomizedBudget | None:
     """How many may be decided by chance; refuse what does not go with that."""
-    names = [name for name in ("max_randomized", "max_randomized_by_group") if value[name] is not None]
+    names = [name for name in ("max_randomized", "max_randomized_by_group") if values[name] is not None]
     if not names:
         return None
-    asked = f"{names[0]}={value[names[0]]:g}"
+    asked = f"{names[0]}={values[names[0]]:g}"
     if family.is_hard:
         msg = f"{asked} says how many may be decided by chance, and with curve='threshold' nobody is: give one of them."
         raise OptionError(msg)
-    if family.name not in _WITH_FEW:
-        msg = f"{asked} needs curves of straight lines, not {family.with_article}. Allowed: {', '.join(_WITH_FEW)}."
+    if family.name not in _WITH_FEW_RANDOMIZED:
+        allowed = ", ".join(_WITH_FEW_RANDOMIZED)
+        msg = f"{asked} needs curves of straight lines, not {family.with_article}. Allowed: {allowed}."
         raise OptionError(msg)
-    for name, why in _NOT_WITH_FEW.items():
-        if value[name] != OPTIONS[name].default:
-            msg = f"{asked} does not go with {name}={value[name]!r}: {why}."
+    for name, why in _NOT_WITH_FEW_RANDOMIZED.items():
+        if OPTIONS[name].is_given(values[name]):
+            msg = f"{asked} does not go with {name}={values[name]!r}: {why}."
             raise OptionError(msg)
-    return RandomizedBudget(value["max_randomized"], value["max_randomized_by_group"])
+    return RandomizedBudget(values["max_randomized"], values["max_randomized_by_group"])
 
 
 def _assurance(constraint: Constraint, confidence: float | None, guarantee: Guarantee) -> Assurance | None:
+    """What was asked for new people; refuse it without a tolerance."""
     if confidence is None:
         return None
     if constraint.tolerance == 0:
@@ -222,7 +229,7 @@ def target_of(target: TargetLike) -> Point | Literal["baseline"]:
         return "baseline"
     try:
         fpr, tpr = (float(rate) for rate in target)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         msg = f"target={target!r} is not a point. Allowed: (fpr, tpr), two rates between 0 and 1, or 'baseline'."
         raise OptionError(msg) from None
     if not (0 <= fpr <= 1 and 0 <= tpr <= 1):

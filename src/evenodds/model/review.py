@@ -8,9 +8,9 @@ program, over the odds u and the reviews w - u.
 Optima are not unique, so two more programs choose among the best. The first takes the least harm if reviewers are off:
 where the chance of a yes to label y is really h_y + d, in every group alike, the final rates of two groups come to
 differ by |d (rho_a - rho_b)|, rho being the shares reviewed; the largest such difference is made as small as it can be,
-which is the same whatever d is. The second takes few coins, as well as linear programs can: odds are drawn towards the
-certain answer (0 or 1) that each is nearest to. At last each curve is replaced by one with the same rates that leaves
-the fewest people to chance, where it may be as steep as it likes.
+which is the same whatever d is. The second leaves few people to a coin, as well as linear programs can: odds are drawn
+towards the certain answer (0 or 1) that each is nearest to. At last each curve is replaced by one with the same rates
+that leaves the fewest people to chance, where it may be as steep as it likes.
 """
 
 from __future__ import annotations
@@ -23,28 +23,23 @@ from numpy.typing import NDArray
 
 from evenodds.errors import UnreachableError
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.program import Answer, LinearProgram, SolverError
+from evenodds.geometry.program import Answer, LinearProgram, SolverError, columns_of
 from evenodds.model.band import gentlest_in, gentlest_pair_in
-from evenodds.model.certificate import Certificate, Scored
 from evenodds.model.curves import Curve, is_random
-from evenodds.model.goals import Cost, Objective, coefficients, objective_of
+from evenodds.model.goals import Objective, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.lottery import Band, least_band
-from evenodds.model.nodes import shares_at, within_slope
-from evenodds.model.one_threshold import best_for_everybody, one_threshold_within
-from evenodds.model.population import Spread, spread_of_odds
+from evenodds.model.nodes import apart_enough, shares_by_label, within_slope
 from evenodds.model.rates import randomized_share, rates_of
 from evenodds.model.request import Request, SlopeBudget
-from evenodds.model.reviewed import SOME_SCORES, Reviewed, Reviewing
 from evenodds.model.reviewer import Review
 from evenodds.model.roc import Point
 from evenodds.model.traces import some_scores
 
-__all__ = ["Reviews", "certified", "solved_with_review"]
+__all__ = ["Reviews", "solved_with_review"]
 
 _MOST = 200  # scores of each label in a group at which odds are looked for, evenly by rank
-_APART = 1e-9  # of the narrowest curve's width: no slope can be told between scores that are nearer
 _ROOM = (1.0, 0.1, 0.03, 0.01, 0.01, 0.01)  # from sums of odds to numbers of people, step by step
 _NOISE = 1e-11  # odds so near 0, 1 or each other are rounding of the program
 _LABELS = 2
@@ -122,49 +117,47 @@ class _Program:
         self.goal = objective_of(request.objective, people)
         self._constraint, self._review, self._slope = request.constraint, review, slope
         self._chances = np.array(review.chances)
-        self.nodes = [_nodes(member, slope) for member in people.members]
-        every = list(zip(people.members, self.nodes, strict=True))
+        self.nodes = [apart_enough(some_scores(member, _MOST), slope) for member in people.members]
         # Who is between two nodes counts for both, as odds on a straight line do: rates are those of everybody.
-        self._shares = [np.stack([shares_at(s.points, s.weights, at) for s in m.by_label]) for m, at in every]
+        self._shares = [shares_by_label(member, at) for member, at in zip(people.members, self.nodes, strict=True)]
         self._weights = self.goal.shares
         self._coefficients = [coefficients(people, rate) for rate in request.constraint.rates]
-        ends = np.cumsum([at.size for at in self.nodes])
-        self._size = int(ends[-1])
-        self._u = [np.arange(end - at.size, end) for end, at in zip(ends.tolist(), self.nodes, strict=True)]
-        self._v = [own + self._size for own in self._u]
+        size = sum(at.size for at in self.nodes)
+        self._u = columns_of(at.size for at in self.nodes)
+        self._v = [own + size for own in self._u]
         rates = len(request.constraint.rates)
-        levels = np.arange(2 * self._size, 2 * self._size + rates * (2 + 2 * _LABELS) + 2)
+        levels = np.arange(2 * size, 2 * size + rates * (2 + 2 * _LABELS) + 2)
         self._harm, self._even = int(levels[-1]), int(levels[-2])
         self._level = levels[: 2 * rates].reshape(rates, 2)  # a rate's largest value: of yes or of the end, of v
         self._reviews = levels[2 * rates : -2].reshape(rates, _LABELS, 2)  # the largest and the least share reviewed
-        self._count = 2 * self._size + levels.size
+        self._count = 2 * size + levels.size
 
     # -- what is asked of it -----------------------------------------------------------------------------------------
 
     def solved(self) -> tuple[tuple[list[Floats], list[Floats]], float]:
         """The odds u and w at the nodes of each group, and the optimum."""
-        program = self._program(self._gain())
+        program = self._program(self._gain(), self._slope)
         first = program.solve()
         x = first.x
         try:
-            kind = program.among_best(first, self._less_harm())
-            least = kind.solve()
-            x = least.x
-            x = self._with_few_coins(kind, least)
+            among_best = program.among_best(first, self._less_harm())
+            least_harm = among_best.solve()
+            x = least_harm.x
+            x = self._with_few_coins(among_best, least_harm)
         except SolverError:
             pass  # what was found before is as good: less choice was made among the best
         return self._odds(x), first.value + self.goal.constant
 
-    def _with_few_coins(self, kind: LinearProgram, least: Answer) -> Floats:
+    def _with_few_coins(self, program: LinearProgram, least_harm: Answer) -> Floats:
         """Of the least harmful answers one that leaves few people to chance.
 
         How many is not linear. Odds are drawn towards the certain answer that each is nearest to, and again, more the
         nearer they came, while that leaves fewer people to chance.
         """
-        best, fewest = least.x, self._coins(least.x)
-        x = least.x
+        best, fewest = least_harm.x, self._coins(least_harm.x)
+        x = least_harm.x
         for room in _ROOM:
-            x = kind.among_best(least, self._towards_certainty(x, room)).solve().x
+            x = program.among_best(least_harm, self._towards_certainty(x, room)).solve().x
             coins = self._coins(x)
             if coins < fewest:
                 best, fewest = x, coins
@@ -172,19 +165,15 @@ class _Program:
 
     def without_slope(self) -> float:
         """The optimum without a slope budget."""
-        slope, self._slope = self._slope, np.inf
-        try:
-            return self._program(self._gain()).solve().value + self.goal.constant
-        finally:
-            self._slope = slope
+        return self._program(self._gain(), np.inf).solve().value + self.goal.constant
 
     def final_rates(self, yes: Sequence[Floats], upper: Sequence[Floats]) -> list[tuple[float, float]]:
         """Each group's (FPR, TPR) in the end."""
-        found = []
+        by_group = []
         for shares, u, w in zip(self._shares, yes, upper, strict=True):
             rates = [float(row @ (u + h * (w - u))) for row, h in zip(shares, self._chances, strict=True)]
-            found.append((rates[0], rates[1]))
-        return found
+            by_group.append((rates[0], rates[1]))
+        return by_group
 
     # -- what is made as large as it can be ----------------------------------------------------------------------------
 
@@ -219,12 +208,12 @@ class _Program:
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
-    def _program(self, objective: Floats) -> LinearProgram:
+    def _program(self, objective: Floats, slope: float) -> LinearProgram:
         most = np.ones(self._count)
         most[self._harm] = 2.0 * _LABELS
         program = LinearProgram(objective, np.zeros(self._count), most)
         for u, v, at in zip(self._u, self._v, self.nodes, strict=True):
-            self._rise(program, u, v, at)
+            _rise(program, u, v, slope * np.diff(at) if np.isfinite(slope) else None)
         every = zip(self._shares, self._weights, strict=True)
         program.at_most(
             [np.concatenate(self._v)],
@@ -236,40 +225,18 @@ class _Program:
             self._bound_harm(program, k)
         if self._review.equal == "share":
             for v, shares, weights in zip(self._v, self._shares, self._weights, strict=True):
-                program.equal([np.append(v, self._even)], [np.append(weights @ shares / weights.sum(), -1.0)], [0.0])
+                program.level(v, weights @ shares / weights.sum(), self._even, slack=0.0)
         return program
-
-    def _rise(self, program: LinearProgram, u: NDArray[np.intp], v: NDArray[np.intp], at: Floats) -> None:
-        """Both curves rise, within the slope budget, and end at 1 at most."""
-        program.at_most([[u[-1], v[-1]]], [[1.0, 1.0]], [1.0])
-        steps, none = at.size - 1, np.zeros(at.size - 1)
-        if not steps:
-            return
-        for columns in (np.column_stack([u[:-1], u[1:]]), np.column_stack([u[:-1], u[1:], v[:-1], v[1:]])):
-            falls = np.tile([1.0, -1.0], (steps, columns.shape[1] // 2))
-            program.at_most(columns, falls, none)
-            if np.isfinite(self._slope):
-                program.at_most(columns, -falls, self._slope * np.diff(at))
 
     def _share_rate(self, program: LinearProgram, k: int) -> None:
         """The groups share a rate: in the end, or an automatic yes and anything but an automatic no each."""
-        threeway = self._review.equal == "threeway"
+        threeway, tolerance = self._review.equal == "threeway", self._constraint.tolerance
         for u, v, shares, by in zip(self._u, self._v, self._shares, self._coefficients[k], strict=True):
             of_u = by @ shares
             of_v = of_u if threeway else (by * self._chances) @ shares
-            both = np.concatenate([u, v])
-            self._within(program, both, np.concatenate([of_u, of_v]), int(self._level[k, 0]))
+            program.level(np.append(u, v), np.append(of_u, of_v), int(self._level[k, 0]), tolerance)
             if threeway:
-                self._within(program, u, of_u, int(self._level[k, 1]))
-
-    def _within(self, program: LinearProgram, columns: NDArray[np.intp], values: Floats, level: int) -> None:
-        """A sum that is a level which all groups share, or below it by the tolerance at most."""
-        row, tolerance = [np.append(columns, level)], self._constraint.tolerance
-        if tolerance == 0:
-            program.equal(row, [np.append(values, -1.0)], [0.0])
-        else:
-            program.at_most(row, [np.append(values, -1.0)], [0.0])
-            program.at_most(row, [np.append(-values, 1.0)], [tolerance])
+                program.level(u, of_u, int(self._level[k, 1]), tolerance)
 
     def _bound_harm(self, program: LinearProgram, k: int) -> None:
         """The harm is at least how much a rate's shares reviewed differ between groups, label by label."""
@@ -296,67 +263,13 @@ class _Program:
         return yes, upper
 
 
+def _rise(program: LinearProgram, u: NDArray[np.intp], v: NDArray[np.intp], steps: Floats | None) -> None:
+    """Both curves rise, within the slope budget, and end at 1 at most."""
+    program.at_most([[u[-1], v[-1]]], [[1.0, 1.0]], [1.0])
+    program.rising(u, steps=steps)
+    program.rising(u, v, steps=steps)
+
+
 def _certain(odds: Floats) -> Floats:
     """Odds that are 0 or 1 where only rounding keeps them from it."""
     return np.where(odds < _NOISE, 0.0, np.where(odds > 1 - _NOISE, 1.0, odds))
-
-
-def _nodes(member: Group, slope: float) -> Floats:
-    """The scores at which odds are looked for: those of the people, or some of many."""
-    every = some_scores(member, _MOST)
-    least = _APART * min(1 / slope, every[-1] - every[0]) if np.isfinite(slope) else 0.0
-    apart = np.append(True, np.diff(every) > least)
-    return np.asarray(every[apart])
-
-
-# -- what is proven ----------------------------------------------------------------------------------------------------
-
-
-def certified(joint: JointDistribution, band: Reviews, scored: Scored | None) -> Certificate:
-    """Recompute everything from the final curves."""
-    request, goal, review = band.request, band.goal, band.review
-    every = list(zip(joint.members, band.curves, band.upper, strict=True))
-    found = [Reviewing(curve, upper, review).rates(member) for member, curve, upper in every]
-    reached = tuple(point for point, _ in found)
-    people = tuple(map(joint.figures_of, joint.members))
-    spreads = tuple(
-        tuple(_spread(rate, member, curve, upper, review) for member, curve, upper in every)
-        for rate in request.constraint.rates
-    )
-    return Certificate(
-        constraints=request.constraint.name,
-        tolerance=request.constraint.tolerance,
-        objective_name=goal.name,
-        max_slope=band.slope,
-        target=band.points[0] if request.constraint.one_point else None,
-        groups=joint.groups,
-        asked=tuple(band.points),
-        reached=reached,
-        slopes=tuple(max(curve.lipschitz, upper.lipschitz) for _, curve, upper in every),
-        slope_bounds=(0.0,) * len(every),
-        objective=goal.reported(goal.gain(reached)),
-        objective_bound=goal.reported(band.best),
-        unlimited=goal.reported(band.unlimited),
-        smaller_is_better=goal.smaller_is_better,
-        bound_by="linear program" if band.everywhere else SOME_SCORES,
-        resolution=joint.resolution,
-        people=people,
-        criterion=request.criterion,
-        costs=request.objective.scaled if isinstance(request.objective, Cost) else None,
-        spreads=spreads,
-        one_threshold=one_threshold_within(joint, request, goal),
-        before=best_for_everybody(joint, goal),
-        randomized=tuple(randomized_share(member, curve, upper) for member, curve, upper in every),
-        weighted=not joint.is_counted,
-        scored=scored,
-        reviewed=Reviewed(review, joint.groups, tuple(share for _, share in found), tuple(p[:2] for p in people)),
-    )
-
-
-def _spread(rate: str, member: Group, curve: Curve, upper: Curve, review: Review) -> Spread:
-    """How much the final odds vary among the people that a rate is the mean of."""
-    which = {"fpr": [0], "tpr": [1], "selection_rate": [0, 1]}[rate]
-    sides = [member.by_label[y] for y in which]
-    at = [curve.scale.own(side.points) for side in sides]
-    odds = [Reviewing(curve, upper, review).final(own, y) for y, own in zip(which, at, strict=True)]
-    return spread_of_odds(sides, np.concatenate(odds))

@@ -17,7 +17,7 @@ from evenodds.model.roc import Point
 from evenodds.model.scale import Scale
 from evenodds.values import Frozen, number_of
 
-__all__ = ["SOME_SCORES", "Reviewed", "Reviewing", "Treatment", "final_odds", "reviewed_share"]
+__all__ = ["SOME_SCORES", "Reviewed", "Reviewing", "Treatment", "final_odds", "final_odds_of", "reviewed_share"]
 
 SOME_SCORES = "linear program over some of the scores"
 """How a bound was found where scores are too many to look at each of them."""
@@ -82,10 +82,10 @@ class Reviewed:
     def in_words(self, if_reviewers: Callable[..., float]) -> str:
         """How often people are reviewed, over all and in each group, and what of it is not proven."""
         review, (tpr, fpr) = self.review, self.example
-        told = ", ".join(f"{group} {share:.4g}" for group, share in self.by_group.items())
+        by_group = ", ".join(f"{group} {share:.4g}" for group, share in self.by_group.items())
         source = "measured on past reviews" if review.past else "assumed"
         return (
-            f"Reviewed: {self.everybody:.4g} of everybody (capacity {review.capacity:g}); by group: {told}.\n"
+            f"Reviewed: {self.everybody:.4g} of everybody (capacity {review.capacity:g}); by group: {by_group}.\n"
             f"Not proven: that reviewers say yes to {review.tpr:.4g} of positives and {review.fpr:.4g} of negatives, "
             f"in every group alike ({source}). If really to {tpr:.4g} and {fpr:.4g}, the groups' final rates differ by "
             f"{if_reviewers(tpr=tpr, fpr=fpr):.4g}."
@@ -93,13 +93,13 @@ class Reviewed:
 
     def broken(self, by: float) -> list[str]:
         """What was promised of reviews and is missed by more than rounding, in words."""
-        found = []
+        missed = []
         if self.everybody > self.review.capacity + by:
-            found.append(f"{self.everybody:.6g} of everybody is reviewed, more than capacity={self.review.capacity:g}")
+            missed.append(f"{self.everybody:.6g} of everybody is reviewed, more than capacity={self.review.capacity:g}")
         shares = list(self.by_group.values())
         if self.review.equal == "share" and max(shares) - min(shares) > by:
-            found.append(f"groups are reviewed unequally often, from {min(shares):.6g} to {max(shares):.6g}")
-        return found
+            missed.append(f"groups are reviewed unequally often, from {min(shares):.6g} to {max(shares):.6g}")
+        return missed
 
     @property
     def example(self) -> tuple[float, float]:
@@ -152,10 +152,10 @@ class Reviewing:
         at = np.array(score_range)
         return np.concatenate([self.curve(at), self.upper(at)])
 
-    def rates(self, member: Group) -> tuple[Point, tuple[float, float]]:
+    def rates(self, group: Group) -> tuple[Point, tuple[float, float]]:
         """The final rates, and the shares of negatives and positives that are reviewed, summed over people."""
         rates, shares = [], []
-        for label, side in enumerate(member.by_label):
+        for label, side in enumerate(group.by_label):
             at = self.scale.own(side.points)
             total = float(side.weights.sum())
             rates.append(min(max(float(side.weights @ self.final(at, label)) / total, 0.0), 1.0))
@@ -165,3 +165,8 @@ class Reviewing:
 
 Treatment = Curve | Reviewing
 """What turns a group's scores into what becomes of its people."""
+
+
+def final_odds_of(treatment: Treatment, score: Floats, label: int) -> Floats:
+    """The odds of a yes in the end, of people of one label: by their label only where some of them are reviewed."""
+    return treatment.final(score, label) if isinstance(treatment, Reviewing) else treatment(score)

@@ -7,7 +7,6 @@ Reviewers know more than the score, and they err: of positives they say yes to a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal
@@ -16,15 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenodds.errors import DataError, OptionError, one_of
-from evenodds.model.columns import labels_of
+from evenodds.model.columns import check_lengths, labels_of
 from evenodds.model.keys import GroupLike, encode
+from evenodds.model.options import OPTIONS
 from evenodds.values import confidence_of, number_of
 
 __all__ = ["EQUAL", "Equal", "PastReviews", "Review", "check_review"]
 
 Equal = Literal["share", "final", "threeway"]
 EQUAL = ("share", "final", "threeway")
-_SIDES = ("negatives", "positives")
+_LABELS = ("negatives", "positives")
 _WHAT = {
     "share": "final rates are equal as the constraint asks, and every group is reviewed equally often",
     "final": "final rates are equal as the constraint asks, and groups may be reviewed more or less often",
@@ -63,7 +63,7 @@ class PastReviews:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return f"{self.rate:.4f} [{low:.4f}, {high:.4f}] of {self.reviews:,} {_SIDES[self.label]}"
+        return f"{self.rate:.4f} [{low:.4f}, {high:.4f}] of {self.reviews:,} {_LABELS[self.label]}"
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,9 @@ class Review:
         ):
             object.__setattr__(self, name, number_of(name, getattr(self, name), allowed, low=0.0, high=1.0))
         one_of("equal", self.equal, EQUAL)
+        if not isinstance(self.past, tuple) or not all(isinstance(counted, PastReviews) for counted in self.past):
+            msg = f"past={self.past!r} is not allowed. Allowed: what Review.measured counts, or nothing."
+            raise OptionError(msg)
         if self.tpr < self.fpr:
             msg = (
                 f"tpr={self.tpr:g} is less than fpr={self.fpr:g}: such reviewers are worse than a coin. Allowed: tpr "
@@ -168,24 +171,25 @@ class Review:
           negatives: a yes to 0.2000 [0.1438, 0.2711] of 150 negatives
         """
         confidence = confidence_of(confidence)
-        yes, truth = labels_of("said_yes", said_yes, None), labels_of("label", label, None)
+        yes = labels_of("said_yes", said_yes, can_be_named=False)
+        truth = labels_of("label", label, can_be_named=False)
         codes, keys = (None, ()) if group is None else encode(group)
         lengths = {"said_yes": yes.size, "label": truth.size} | ({} if codes is None else {"group": codes.size})
-        if len(set(lengths.values())) > 1:
-            msg = f"The columns have different lengths: {', '.join(f'{n} {size}' for n, size in lengths.items())}."
-            raise DataError(msg)
+        check_lengths(lengths)
         rows: list[tuple[str | None, Any]] = [(None, np.ones(yes.size, bool))]
         if codes is not None:
             rows += [(key, codes == code) for code, key in enumerate(keys)]
         past = tuple(
-            PastReviews(key, side, int(these.sum()), int((these & (yes == 1)).sum()), confidence)
-            for key, of in rows
+            PastReviews(key, side, int(these.sum()), int((these & yes).sum()), confidence)
+            for key, own in rows
             for side in (1, 0)
-            if (these := of & (truth == side)).any() or key is None
+            if (these := own & (truth == side)).any() or key is None
         )
-        for one in past[:2]:
-            if not one.reviews:
-                msg = f"There are no past reviews of {_SIDES[one.label]}, so how reviewers decide them is not known."
+        for overall in past[:2]:
+            if not overall.reviews:
+                msg = (
+                    f"There are no past reviews of {_LABELS[overall.label]}, so how reviewers decide them is not known."
+                )
                 raise DataError(msg)
         return cls(capacity, past[0].rate, past[1].rate, equal, past)
 
@@ -205,8 +209,8 @@ class Review:
             return f"{self.terms} {how} (assumed)."
         lines = [f"{self.terms} {how}, as in past reviews:"]
         lines += [
-            f"  {_SIDES[one.label] if one.group is None else f'{one.group}, {_SIDES[one.label]}'}: a yes to {one}"
-            for one in self.past
+            f"  {'' if past.group is None else f'{past.group}, '}{_LABELS[past.label]}: a yes to {past}"
+            for past in self.past
         ]
         return "\n".join(lines)
 
@@ -221,7 +225,7 @@ _WHY = {
 }
 
 
-def check_review(given: dict[str, Any], defaults: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def check_review(given: dict[str, Any]) -> dict[str, Any]:
     """The options of a fit with reviews: refuse what does not go with them, and set what follows from them."""
     review = given["review"]
     if not isinstance(review, Review):
@@ -230,8 +234,8 @@ def check_review(given: dict[str, Any], defaults: Iterable[tuple[str, Any]]) -> 
             "Hint: review=evenodds.Review(capacity=0.05, tpr=0.8, fpr=0.2)."
         )
         raise OptionError(msg)
-    for name, default in defaults:
-        if name not in _GOES_WITH and given[name] != default:
+    for name, option in OPTIONS.items():
+        if name not in _GOES_WITH and option.is_given(given[name]):
             why = f": {_WHY[name]}" if name in _WHY else ""
             msg = (
                 f"{name}={given[name]!r} does not go with review={why}. "

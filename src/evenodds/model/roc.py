@@ -114,7 +114,8 @@ class Roc:
         lo, hi = min(float(side[0]) for side in sides), max(float(side[-1]) for side in sides)
         many = sides[0].size + sides[1].size
         count = many if many > samples.FEW else self.scores.size
-        return hi + (hi - lo) / (count - 1) if hi > lo else float(np.nextafter(hi, np.inf))
+        next_number = float(np.nextafter(hi, np.inf))
+        return max(hi + (hi - lo) / (count - 1), next_number) if hi > lo else next_number
 
     def nearest_to_perfect(self) -> tuple[float, Point]:
         """The single threshold nearest to (0, 1), and where it lies; of several, the highest score."""

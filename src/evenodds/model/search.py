@@ -6,7 +6,7 @@ in between meets TPR = t*: two nested roots, no grid. On jagged samples several 
 from the widest, so that it finds the gentlest. As p varies, the solutions form a path.
 
 Searches run side by side: `owner` says to which group each belongs, in ascending order. Scores here are on the upward
-scale (see `joint.Group`); `Path.curve` returns to the user's own.
+scale (see `groups.Group`); `Path.curve` returns to the user's own.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class CurveSearch:
         self._ends = np.array([group.ends for group in self.groups]).T
         self._many = np.array([group.score_count > _MANY for group in self.groups])
         between = [between_negatives(group, point) for group, point in zip(self.groups, points, strict=True)]
-        self._below, self._at, self._gap_start, self._gap_width = np.array(between).T
+        self._below, self._above, self._gap_start, self._gap_width = np.array(between).T
         self._apart: dict[int, tuple[float, float, float, float] | None] = {}  # see `_ramps`
 
     def _path(self, p: Floats, t0: Floats, t1: Floats, at_t0: float | None = None) -> Path:
@@ -102,10 +102,6 @@ class CurveSearch:
         owner, p = _flat(wanted)
         limits = np.broadcast_to(steepest, (len(self.groups),))[owner]
         return self._as_paths(wanted, p, *self._widest(owner, p, limits))
-
-    def path(self, which: int, p: Floats, steepest: float = np.inf) -> Path:
-        """The path of one group."""
-        return self.paths({which: p}, steepest)[which]
 
     def _as_paths(self, wanted: Mapping[int, Floats], p: Floats, t0: Floats, width: Floats) -> dict[int, Path]:
         ends = np.cumsum([at.size for at in wanted.values()]).tolist()
@@ -159,12 +155,12 @@ class CurveSearch:
             return t0, width
         narrow, wide, t0_narrow = self._bracket(owner[left], p[left], np.maximum(floor, least)[left])
         on_ramp = is_ramp[left] & (narrow == floor[left]) & (floor >= least)[left]
-        found = np.flatnonzero(~np.isnan(narrow) & ~on_ramp)
-        if not found.size:
+        bracketed = np.flatnonzero(~np.isnan(narrow) & ~on_ramp)
+        if not bracketed.size:
             return t0, width
-        some = left[found]
-        t0[some], width[some] = self._newton(owner[some], p[some], t0_narrow[found], narrow[found])
-        missed = found[~((width[some] >= narrow[found]) & (width[some] <= wide[found]))]
+        some = left[bracketed]
+        t0[some], width[some] = self._newton(owner[some], p[some], t0_narrow[bracketed], narrow[bracketed])
+        missed = bracketed[~((width[some] >= narrow[bracketed]) & (width[some] <= wide[bracketed]))]
         if missed.size:
             some = left[missed]
             t0[some], width[some] = self._nested(owner[some], p[some], narrow[missed], wide[missed])
@@ -190,9 +186,9 @@ class CurveSearch:
         if known.size:
             guess = self.family.symmetric_slope * pooled_width[known]
             middle = start[known] + (pooled_width[known] - guess) / 2
-            found, wide = self._newton(owner[known], np.full(known.size, 0.5), middle, guess)
-            near = wide >= np.maximum(_RUNG * guess, least[known])
-            t0[known[near]], width[known[near]] = found[near], wide[near]
+            settled_t0, settled_width = self._newton(owner[known], np.full(known.size, 0.5), middle, guess)
+            near = settled_width >= np.maximum(_RUNG * guess, least[known])
+            t0[known[near]], width[known[near]] = settled_t0[near], settled_width[near]
         return t0, width
 
     @cached_property
@@ -253,13 +249,13 @@ class CurveSearch:
             seen = self._look(owner[who], p[who], rungs[fresh])
             right, reached = seen[0][rung], seen[1][rung]
             ladder = np.column_stack([wide[falling], rungs])
-            got = reached.any(axis=1)
-            hit = np.where(got, reached.argmax(axis=1), _RUNGS)
+            any_reached = reached.any(axis=1)
+            hit = np.where(any_reached, reached.argmax(axis=1), _RUNGS)
             row = np.arange(falling.size)
             wide[falling] = ladder[row, hit]
-            row, hit = row[got], hit[got]
-            narrow[falling[got]], t0_narrow[falling[got]] = rungs[row, hit], right[row, hit]
-            falling = falling[~got & (wide[falling] > floor[falling])]
+            row, hit = row[any_reached], hit[any_reached]
+            narrow[falling[any_reached]], t0_narrow[falling[any_reached]] = rungs[row, hit], right[row, hit]
+            falling = falling[~any_reached & (wide[falling] > floor[falling])]
         return narrow, wide, t0_narrow
 
     def _look(
@@ -271,7 +267,7 @@ class CurveSearch:
         Newton's method, and by halves where that leads outside.
         """
         f, t = self.target[0, owner], self.target[1, owner] - _NEGLIGIBLE  # as good as quick rates are
-        left, right = self._below[owner] - width, self._at[owner].copy()
+        left, right = self._below[owner] - width, self._above[owner].copy()
         # Any curve inside a gap that negatives leave at f* has that FPR, whatever its position; the leftmost has the
         # highest TPR, so it is the one to follow.
         free = width <= self._gap_width[owner]
@@ -293,16 +289,16 @@ class CurveSearch:
             left[live] = np.where(is_left | is_root, x, left[live])
             right[live] = np.where(is_left & ~is_root, right[live], x)
             reached[live] = reaches & ~(is_left & ~is_root)
-            told = is_root if exactly else is_root | (is_left != reaches)
+            decided = is_root if exactly else is_root | (is_left != reaches)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 following = x - over / steep
             lo, hi = left[live], right[live]
             halves = ~((following > lo) & (following < hi)) | (step % _HALVED == 0)
             at[live] = np.where(halves, lo + (hi - lo) / 2, following)
             close = hi - lo <= finest[live]
-            # What is not told by then is told by the right end, which may not have been looked at.
+            # What is not decided by then the right end decides, which may not have been looked at.
             at[live[close & (x != hi)]] = hi[close & (x != hi)]
-            live = live[~told & ~(close & (x == hi))]
+            live = live[~decided & ~(close & (x == hi))]
         return right, reached
 
     def _newton(self, owner: Index, p: Floats, t0: Floats, width: Floats) -> tuple[Floats, Floats]:

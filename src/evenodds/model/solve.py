@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -15,23 +14,23 @@ from evenodds.model.band import gentlest_in
 from evenodds.model.budget import Chosen, best_under, least_slope
 from evenodds.model.criteria import chosen_curves
 from evenodds.model.curves import Curve
-from evenodds.model.goals import Objective, Rate, coefficients, objective_of
+from evenodds.model.goals import Objective, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.lottery import RandomizedBudget, best_with_few, least_randomized
 from evenodds.model.mix import gentlest_mix
-from evenodds.model.population import Population, Spread, spread_of
 from evenodds.model.rates import rates_of
 from evenodds.model.reach import ON_CURVE, reach_of, reaches_inside, reaches_of, refined
 from evenodds.model.request import GivenPoint, LossBudget, Request, SlopeBudget
 from evenodds.model.roc import Point
+from evenodds.model.scale import Scale
 from evenodds.model.search import CurveSearch
 from evenodds.model.supports import gentlest_of_all
 from evenodds.model.target import check_reach, chosen_target
 from evenodds.model.thresholds import best_thresholds
 from evenodds.values import rounded_up
 
-__all__ = ["MATERIAL", "Solved", "population_of", "solved_within", "spreads_of"]
+__all__ = ["MATERIAL", "Solved", "solved_within"]
 
 MATERIAL = 1e-8
 """A residual that rounding alone does not explain."""
@@ -56,13 +55,20 @@ class Solved:
 
 def solved_within(joint: JointDistribution, request: Request) -> Solved:
     """From a request to curves that keep to its tolerance at the fit."""
+    people, scale = joint.searched
+    goal = objective_of(request.objective, people)
+    unlimited = best_under(people, request.family, np.inf, goal, request.constraint)
     if request.family.is_hard:
-        return _solved_by_thresholds(joint, request)
+        return _solved_by_thresholds(people, scale, request, goal, unlimited)
     if request.randomized is not None:
-        return _solved_with_few(joint, request, request.randomized)
-    joint, scale = joint.searched
-    goal = objective_of(request.objective, joint)
-    unlimited = best_under(joint, request.family, np.inf, goal, request.constraint)
+        return _solved_with_few(people, scale, request, goal, unlimited, request.randomized)
+    return _solved_by_curves(people, scale, request, goal, unlimited)
+
+
+def _solved_by_curves(
+    joint: JointDistribution, scale: Scale, request: Request, goal: Objective, unlimited: Chosen
+) -> Solved:
+    """The points that the budget asks for, and the curves of the family through them that the criterion wants."""
     gain = goal.gain(unlimited.points)
     chosen = _chosen(joint, request, goal, unlimited)
     curves = _curves_through(joint, request, chosen)
@@ -71,10 +77,10 @@ def solved_within(joint: JointDistribution, request: Request) -> Solved:
             raise UnreachableError(_why_not_inside(joint, curves))
         chosen = _chosen_inside(joint, request, goal, gain)
         curves = _curves_through(joint, request, chosen)
-    found = [curve for curve in curves if curve is not None]
-    if len(found) < len(curves):
+    met = [curve for curve in curves if curve is not None]
+    if len(met) < len(curves):
         raise UnreachableError(_why_not(joint, request, chosen, curves.index(None)))
-    own = tuple(curve.on(scale) for curve in found)
+    own = tuple(curve.on(scale) for curve in met)
     if isinstance(request.budget, (SlopeBudget, GivenPoint)):
         slope = request.budget.slope
     else:  # what was found, with what rounding added
@@ -82,19 +88,18 @@ def solved_within(joint: JointDistribution, request: Request) -> Solved:
     return Solved(request, joint, goal, slope, chosen.points, own, gain)
 
 
-def _solved_by_thresholds(joint: JointDistribution, request: Request) -> Solved:
+def _solved_by_thresholds(
+    joint: JointDistribution, scale: Scale, request: Request, goal: Objective, unlimited: Chosen
+) -> Solved:
     """The best thresholds; a constant where nothing else is within the tolerance."""
-    joint, scale = joint.searched
-    goal = objective_of(request.objective, joint)
-    best = best_under(joint, request.family, np.inf, goal, request.constraint)
-    found = best_thresholds(joint, goal, request.constraint)
-    if found.constant:
-        curves = [Curve("fixed", -np.inf, np.inf, float(found.constant == "yes"))] * len(joint.members)
+    hard = best_thresholds(joint, goal, request.constraint)
+    if hard.constant:
+        curves = [Curve("fixed", -np.inf, np.inf, float(hard.constant == "yes"))] * len(joint.members)
     else:
-        every = zip(joint.members, found.scores, found.points, strict=True)
+        every = zip(joint.members, hard.scores, hard.points, strict=True)
         curves = [_hard(member, score, point) for member, score, point in every]
     own = tuple(curve.on(scale) for curve in curves)
-    return Solved(request, joint, goal, np.inf, found.points, own, goal.gain(best.points), found.bound)
+    return Solved(request, joint, goal, np.inf, hard.points, own, goal.gain(unlimited.points), hard.bound)
 
 
 def _hard(member: Group, score: float, point: Point) -> Curve:
@@ -103,18 +108,22 @@ def _hard(member: Group, score: float, point: Point) -> Curve:
     return Curve("fixed", -np.inf, np.inf, 0.0) if nobody else Curve.threshold(score)
 
 
-def _solved_with_few(joint: JointDistribution, request: Request, budget: RandomizedBudget) -> Solved:
+def _solved_with_few(
+    joint: JointDistribution,
+    scale: Scale,
+    request: Request,
+    goal: Objective,
+    unlimited: Chosen,
+    budget: RandomizedBudget,
+) -> Solved:
     """The best points with few people decided by chance, and the gentlest curves that leave no others to it."""
-    joint, scale = joint.searched
-    goal = objective_of(request.objective, joint)
-    best = best_under(joint, request.family, np.inf, goal, request.constraint)
-    found = best_with_few(joint, goal, request.constraint, budget)
-    if found is None:
+    lottery = best_with_few(joint, goal, request.constraint, budget)
+    if lottery is None:
         raise UnreachableError(_too_many_randomized(joint, goal, request, budget))
-    every = zip(joint.members, found.points, found.bands, found.room, strict=True)
+    every = zip(joint.members, lottery.points, lottery.bands, lottery.room, strict=True)
     own = tuple(gentlest_in(*one).on(scale) for one in every)
-    most = goal.gain(best.points)
-    return Solved(request, joint, goal, np.inf, found.points, own, most, min(found.bound, max(most, found.gain)))
+    most = goal.gain(unlimited.points)
+    return Solved(request, joint, goal, np.inf, lottery.points, own, most, min(lottery.bound, max(most, lottery.gain)))
 
 
 def _too_many_randomized(joint: JointDistribution, goal: Objective, request: Request, budget: RandomizedBudget) -> str:
@@ -122,8 +131,8 @@ def _too_many_randomized(joint: JointDistribution, goal: Objective, request: Req
     given = [(name, share) for name, share in vars(budget).items() if share is not None]
     asked = " and ".join(f"{name}={share:g}" for name, share in given)
     least = least_randomized(joint, goal, request.constraint, budget)
-    told = [f"{name}={rounded_up(share):g}, most of it for group {group!r}" for name, share, group in least]
-    enough = f" The least found that would do: {', or '.join(told)}." if told else ""
+    enough_shares = [f"{name}={rounded_up(share):g}, most of it for group {group!r}" for name, share, group in least]
+    enough = f" The least found that would do: {', or '.join(enough_shares)}." if enough_shares else ""
     return (
         f"No policy was found with selection_rate={request.constraint.selection_rate:g} and {asked}.{enough} "
         "Hint: allow more people to be decided by chance, or a tolerance, or give up selection_rate."
@@ -190,7 +199,7 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
             curves.append(path.curve(0))
             continue
         reach = (chosen.reaches[i] if chosen.reaches is not None else None) or reach_of(member, family, slope)
-        if inside is not None and reach.rising:
+        if inside is not None and reach.has_diagonal:
             reach = reaches_inside([member], Stack([member.by_label]), family, slope, inside)[0]
         point = chosen.points[i]
         floor = float(search.slope_floor[i])
@@ -252,18 +261,3 @@ def _nothing_in_common(joint: JointDistribution, request: Request, slope: float)
         f"No point was found that all groups reach{places} by curves{budget} with thresholds inside the score range: "
         f"{who} in the way. Hint: allow a larger slope or a tolerance{or_that}, or give up keep_individual_odds."
     )
-
-
-def population_of(joint: JointDistribution, curves: Sequence[Curve], rates: Sequence[Rate]) -> Population:
-    """What people say of the population that they are a sample of, under some curves."""
-    points = np.array([[point.fpr, point.tpr] for point in map(rates_of, curves, joint.members)])
-    means = np.array([(coefficients(joint, rate) * points).sum(axis=1) for rate in rates])
-    slopes = [curve.lipschitz for curve in curves]
-    return Population.of(joint.groups, rates, means, spreads_of(joint, curves, rates), slopes, counted=joint.is_counted)
-
-
-def spreads_of(
-    joint: JointDistribution, curves: Sequence[Curve], rates: Sequence[Rate]
-) -> tuple[tuple[Spread, ...], ...]:
-    """By rate and group, how many people it is the mean of and how much their odds vary."""
-    return tuple(tuple(map(partial(spread_of, rate), curves, joint.members)) for rate in rates)

@@ -85,8 +85,8 @@ def canonical(value: Any) -> str:
     '{"a":"é","b":[1,0.1,1e+21,1e-7,0]}'
     """
     if isinstance(value, Mapping):
-        entries = sorted(value.items(), key=lambda entry: entry[0].encode("utf-16-be"))
-        return "{" + ",".join(f"{canonical(name)}:{canonical(held)}" for name, held in entries) + "}"
+        entries = sorted(value.items(), key=lambda pair: pair[0].encode("utf-16-be"))
+        return "{" + ",".join(f"{canonical(name)}:{canonical(entry)}" for name, entry in entries) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(map(canonical, value)) + "]"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -130,9 +130,10 @@ def read_document(path: str | PathLike[str]) -> dict[str, Any]:
     file = Path(path)
     try:
         document = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_number)
-        known = isinstance(document, dict) and fingerprint(document)
+        expected = isinstance(document, dict) and fingerprint(document)
     except (ValueError, RecursionError) as reason:  # cut off, no text, no number, too deep
-        msg = f"{file} is not JSON, or was cut off: {reason}."
+        hint = "a policy is what Policy.save or evenodds fit -o wrote"
+        msg = f"{file} is not JSON, or was cut off: {reason}. Hint: {hint}."
         raise DataError(msg) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         msg = f'{file} is not a policy: it does not say "format": "{FORMAT}".'
@@ -142,7 +143,7 @@ def read_document(path: str | PathLike[str]) -> dict[str, Any]:
         hint = " Hint: pip install -U evenodds." if _version_of(document) > VERSION else ""
         msg = f"{file} has version {version!r}; this evenodds reads up to {VERSION}.{hint}"
         raise DataError(msg)
-    if document.get("fingerprint") != known:
+    if document.get("fingerprint") != expected:
         msg = f"{file} was changed since it was saved: its fingerprint does not match. Hint: save the policy again."
         raise DataError(msg)
     return document
@@ -166,10 +167,10 @@ def parts_of_policy(document: Mapping[str, Any]) -> dict[str, Any]:
         _check_parts(groups, curves, (lo, hi), certificate)
         _check_reviews(curves, upper, certificate)
     except (EvenoddsError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as reason:
-        told = str(reason) if isinstance(reason, ValueError) else repr(reason)
+        why = str(reason) if isinstance(reason, ValueError) else repr(reason)
         if isinstance(reason, KeyError):
-            told = f"it has no {reason}."
-        msg = f"The policy lacks a part, or has one that is not what it should be: {told}"
+            why = f"it has no {reason}."
+        msg = f"The policy lacks a part, or has one that is not what it should be: {why}"
         raise DataError(msg) from None
     return {
         "groups": groups,

@@ -25,12 +25,12 @@ from evenodds.model.target import best_below_lines
 
 __all__ = ["Border", "best_of_all", "gentlest_of_all"]
 
-_ON_EDGE = 1e-15  # what is beyond an edge by no more, relative to what is compared, is on it
+_ON_EDGE = 1e-15  # how far beyond an edge a point may lie and still count as on it, relative to what is compared
 _BESIDE = 1e-12  # an FPR this near to a vertex may be the vertex
 _ROUNDS = 200  # of which some ten are needed
 _FINEST = 1e-12  # relative, of a slope
 _FLAT = 1e-6  # times 1 / score range: where the search begins unless something is proven
-_LOWER, _NO_SLOPE = 4.0, -600.0  # of its logarithm: how far down to look next, and where to stop
+_LOWER, _NO_SLOPE = 4.0, -600.0  # of a slope's logarithm: how far down to look next, and where to stop
 
 
 class Border:
@@ -54,7 +54,7 @@ class Border:
         """The vertices that are known."""
         return np.array(self._x), np.array(self._y)
 
-    def steps(self, direction: Floats) -> Floats:
+    def _farthest(self, direction: Floats) -> Floats:
         """The steps of the odds at each score whose point is farthest in a direction."""
         value = direction[0] * self._fpr + direction[1] * self._tpr
         order = np.argsort(-value, kind="stable")
@@ -64,11 +64,12 @@ class Border:
         return steps
 
     def _point(self, steps: Floats) -> tuple[float, float]:
+        """(FPR, TPR) of odds that rise by these steps."""
         return min(float(steps @ self._fpr), 1.0), min(float(steps @ self._tpr), 1.0)
 
     def _look(self, direction: Floats) -> bool:
         """Add the farthest point in a direction, if it is beyond the edge there; whether it was."""
-        x, y = self._point(self.steps(direction))
+        x, y = self._point(self._farthest(direction))
         at = int(np.searchsorted(np.add(self._x, self._y), x + y))
         if not 0 < at < len(self._x):
             return False
@@ -114,12 +115,13 @@ class Border:
         return np.clip(np.cumsum((1 - share) * ends[0] + share * ends[1]), 0.0, 1.0)
 
     def _steps_of(self, vertex: int) -> Floats:
+        """The steps of the odds at each score whose point is a vertex."""
         if 0 < vertex < len(self._x) - 1:
-            return self.steps(self._towards[vertex])
-        nobody = np.zeros(self._cap.size)
+            return self._farthest(self._towards[vertex])
+        steps = np.zeros(self._cap.size)  # a yes for nobody
         if vertex:
-            nobody[0] = 1.0  # a yes from the lowest score on: everybody
-        return nobody
+            steps[0] = 1.0  # from the lowest score on: for everybody
+        return steps
 
 
 def best_of_all(
@@ -131,12 +133,12 @@ def best_of_all(
 ) -> tuple[list[Point], list[Border]]:
     """The points with the greatest gain that rising odds of slopes of at most `slope` reach under a constraint."""
     borders = [Border(group, slope, like[i] if like else None) for i, group in enumerate(joint.members)]
-    points: Sequence[Point] | None = None
-    changed = True
-    while changed:
+    points: list[Point] | None = None
+    while True:
         points = best_below_lines(joint, [border.polyline for border in borders], objective, constraint, points)
-        changed = sum(border.settle(point.fpr) for border, point in zip(borders, points, strict=True)) > 0
-    return list(points or ()), borders
+        has_changed = [border.settle(point.fpr) for border, point in zip(borders, points, strict=True)]
+        if not any(has_changed):
+            return points, borders
 
 
 def gentlest_of_all(group: Group, point: Point, *, at_least: float, at_most: float) -> tuple[Floats, float]:

@@ -91,11 +91,11 @@ def best_points(
 
     `near` are points that are nearly best, which a linear program is glad to know.
     """
-    if not all(reach.rising for reach in reaches):
+    if not all(reach.has_diagonal for reach in reaches):
         if not all(reach.traces.size for reach in reaches):
             msg = "no curve is in reach"
             raise SolverError(msg)
-        corners = [(reach.rates[0, reach.border], reach.rates[1, reach.border]) for reach in reaches]
+        corners = [(reach.rates[0, reach.vertices], reach.rates[1, reach.vertices]) for reach in reaches]
         return best_mixed(joint, corners, objective, constraint)
     return best_below_lines(joint, [reach.upper for reach in reaches], objective, constraint, near)
 

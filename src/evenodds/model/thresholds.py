@@ -4,14 +4,10 @@ A threshold is a vertex of a group's ROC. If v is the least value of a constrain
 in a window [v, v + tolerance]. Rates rise along a ROC, so a window is an interval of its vertices, in which the best is
 the maximum of a range. So the best thresholds are found by searching for the window: boxes of windows are split, best
 first, and dropped where even the best vertices that any window of the box allows gain no more than what is known.
-
-Where a group has very many scores its vertices stand in blocks. A block counts as a whole where more is allowed than
-there is, and not at all where less is, so that what is found is within the tolerance and what is proven holds.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,13 +22,11 @@ from evenodds.values import rounded_up
 
 __all__ = ["Thresholds", "about_constants", "best_thresholds"]
 
-_BLOCKS = 2048  # of a group's vertices: up to so many are looked at one by one
+_CHUNK = 16  # vertices whose maxima are kept side by side; a table of all ranges would take 24 times the memory
 _SAME = 1e-12  # rates of other people that differ by no more are equal: 3 / 10 and 30 / 100
 _TIE = 1e-13  # a gain that is more by no more is not
 _AT_ONCE = 512  # boxes that are split together
-_ROUNDS = 4000  # of that, which only groups of very many scores ever need
-_LOOKED_INTO = 8  # windows of a round that are looked at vertex by vertex where there are blocks
-_CLOSE = 1e-6  # a gap of blocks that is not worth more rounds
+_ROUNDS = 4000  # of that; few searches take a hundred, and where one ends early the bound says what is left
 _FINEST = 1e-9  # of a tolerance that is searched for
 
 Indices = NDArray[np.intp]
@@ -64,41 +58,50 @@ class Thresholds:
         return int(np.argmin(row)), int(np.argmax(row))
 
 
-class _Vertices:
-    """One group's thresholds: rates and gains, in blocks."""
+class _RangeMaxima:
+    """The greatest of any run of numbers: of parts of chunks, and of runs of whole chunks by a sparse table."""
 
-    def __init__(self, rates: Floats, gains: Floats) -> None:
-        self.rates, self.gains = rates, gains
-        size = max(1, math.ceil(gains.size / _BLOCKS))
-        first = np.arange(0, gains.size, size)
-        last = np.append(first[1:], gains.size) - 1
-        self.low, self.high = rates[:, first], rates[:, last]
-        self.is_exact = size == 1
-        highest = [np.maximum.reduceat(gains, first)]
-        while 2 << (len(highest) - 1) <= first.size:  # a sparse table: the maxima of 1, 2, 4, ... blocks
+    def __init__(self, numbers: Floats) -> None:
+        short = -numbers.size % _CHUNK
+        self._numbers = np.append(numbers, np.full(short + _CHUNK, -np.inf))  # the last chunk is read from, and empty
+        chunks = self._numbers.reshape(-1, _CHUNK)
+        self._from_first = np.maximum.accumulate(chunks, axis=1).ravel()
+        self._to_last = np.maximum.accumulate(chunks[:, ::-1], axis=1)[:, ::-1].ravel()
+        highest = [chunks.max(axis=1)]
+        while 2 << (len(highest) - 1) <= chunks.shape[0]:  # the maxima of 1, 2, 4, ... chunks
             half, before = 1 << (len(highest) - 1), highest[-1]
             highest.append(np.append(np.maximum(before[:-half], before[half:]), np.full(half, -np.inf)))
         self._highest = np.stack(highest)
 
-    def at_most(self, lo: Floats, hi: Floats) -> Floats:
-        """The best gain of each window, or more: blocks that reach into it count."""
-        first = np.max([np.searchsorted(own, at) for own, at in zip(self.high, lo, strict=True)], axis=0)
-        last = np.min([np.searchsorted(own, at, "right") for own, at in zip(self.low, hi, strict=True)], axis=0)
-        return self._best(first, last)
+    def between(self, first: Indices, stop: Indices) -> Floats:
+        """The greatest from `first` to before `stop`; minus infinity of none."""
+        some = stop > first
+        first, last = np.where(some, first, 0), np.where(some, stop - 1, 0)
+        begin, end = first // _CHUNK, last // _CHUNK
+        greatest = np.maximum(self._to_last[first], self._from_first[last])
+        whole = end - begin - 1
+        level = np.frexp(np.maximum(whole, 1))[1] - 1
+        left, right = np.where(whole > 0, begin + 1, 0), np.where(whole > 0, end - (1 << level), 0)
+        middle = np.maximum(self._highest[level, left], self._highest[level, right])
+        greatest = np.where(whole > 0, np.maximum(greatest, middle), greatest)
+        own = np.flatnonzero(whole < 0)  # a part of one chunk
+        at = first[own, None] + np.arange(_CHUNK)
+        greatest[own] = np.where(at <= last[own, None], self._numbers[at], -np.inf).max(axis=1)
+        return np.asarray(np.where(some, greatest, -np.inf))
 
-    def at_least(self, lo: Floats, hi: Floats) -> Floats:
-        """The best gain of each window, or less: only blocks inside it count."""
-        first = np.max([np.searchsorted(own, at) for own, at in zip(self.low, lo, strict=True)], axis=0)
-        last = np.min([np.searchsorted(own, at, "right") for own, at in zip(self.high, hi, strict=True)], axis=0)
-        return self._best(first, last)
 
-    def _best(self, first: Indices, stop: Indices) -> Floats:
-        count = stop - first
-        inside = count > 0
-        level = np.where(inside, np.frexp(np.maximum(count, 1))[1] - 1, 0)
-        first = np.where(inside, first, 0)
-        other = np.where(inside, stop - (1 << level), 0)
-        return np.where(inside, np.maximum(self._highest[level, first], self._highest[level, other]), -np.inf)
+class _Vertices:
+    """One group's thresholds: rates and gains."""
+
+    def __init__(self, rates: Floats, gains: Floats) -> None:
+        self.rates, self.gains = rates, gains
+        self._maxima = _RangeMaxima(gains)
+
+    def greatest(self, lo: Floats, hi: Floats) -> Floats:
+        """The best gain of each window; minus infinity where it has no vertex."""
+        first = np.max([np.searchsorted(own, at) for own, at in zip(self.rates, lo, strict=True)], axis=0)
+        stop = np.min([np.searchsorted(own, at, "right") for own, at in zip(self.rates, hi, strict=True)], axis=0)
+        return self._maxima.between(first, stop)
 
     def best_in(self, lo: Floats, hi: Floats) -> int | None:
         """The best vertex of one window; None where there is none."""
@@ -121,11 +124,10 @@ class _Windows:
             else:
                 gains = objective.by_rate[i] @ both
             self._groups.append(_Vertices(np.stack([rows[i] @ both for rows in by]), gains))
-        # A window begins at a rate of some vertex; where there are blocks, between two of these.
+        # A window begins at a rate of some vertex.
         self._starts = [
-            np.unique(np.concatenate([group.low[rate] for group in self._groups])) for rate in range(len(by))
+            np.unique(np.concatenate([group.rates[rate] for group in self._groups])) for rate in range(len(by))
         ]
-        self._is_exact = all(group.is_exact for group in self._groups)
 
     def search(self, tolerance: float, *, better_than: float | None = None) -> Thresholds | None:
         """The best thresholds within a tolerance; or the first that are better than a gain, None where there are none.
@@ -140,21 +142,18 @@ class _Windows:
         first = np.zeros((1, len(self._starts)), np.intp)
         last = np.array([[starts.size - 1 for starts in self._starts]])
         most = self._most(first, last, tolerance)
-        left = -np.inf  # what windows of blocks that cannot be split further may gain
         for _ in range(_ROUNDS):
-            if not most.size or (not self._is_exact and most.max() <= max(known + _CLOSE, left)):
+            if not most.size:
                 break
             top = np.argsort(-most, kind="stable")[:_AT_ONCE]
             lows = np.stack([starts[own] for starts, own in zip(self._starts, first[top].T, strict=True)])
-            found, at = self._best_of(lows, tolerance)
-            if found > known + _TIE:
-                known, window = found, at
+            gains = self._greatest(lows, lows + tolerance)
+            best = int(np.argmax(gains))
+            if gains[best] > known + _TIE:
+                known, window = float(gains[best]), lows[:, best]
                 if better_than is not None:
                     break
             halves = self._split(first[top], last[top])
-            if not self._is_exact:
-                single = (first[top] == last[top]).all(axis=1)
-                left = max(left, float(most[top][single].max(initial=-np.inf)))
             rest = np.ones(most.size, bool)
             rest[top] = False
             most = np.concatenate([most[rest], self._most(*halves, tolerance)])
@@ -163,16 +162,11 @@ class _Windows:
             most = most[kept]
         if window is None:
             return None
-        return self._thresholds(window, tolerance, max(known, left, float(most.max(initial=-np.inf))))
+        return self._thresholds(window, tolerance, max(known, float(most.max(initial=-np.inf))))
 
-    def _best_of(self, windows: Floats, tolerance: float) -> tuple[float, Floats]:
-        """The window with the greatest gain, where there are blocks one of those that seem best, and its gain."""
-        gains = np.sum([group.at_least(windows, windows + tolerance) for group in self._groups], axis=0)
-        best = int(np.argmax(gains))
-        if self._is_exact:
-            return float(gains[best]), windows[:, best]
-        some = [windows[:, i] for i in {best, *range(min(_LOOKED_INTO, gains.size))}]
-        return max(((self._gain(window, tolerance), window) for window in some), key=lambda pair: pair[0])
+    def _greatest(self, lo: Floats, hi: Floats) -> Floats:
+        """What the best vertices of all groups gain in each window."""
+        return np.asarray(np.sum([group.greatest(lo, hi) for group in self._groups], axis=0))
 
     def _gain(self, window: Floats, tolerance: float) -> float:
         """Of the best vertices in one window."""
@@ -185,10 +179,10 @@ class _Windows:
         """What the windows of each box gain at most."""
         if not first.size:
             return np.zeros(0)
-        every = list(zip(self._starts, first.T, last.T, strict=True))
-        lows = np.stack([starts[i] for starts, i, _ in every])
-        highs = np.stack([starts[j] if self._is_exact else np.append(starts, 1.0)[j + 1] for starts, _, j in every])
-        return np.asarray(np.sum([group.at_most(lows, highs + tolerance) for group in self._groups], axis=0))
+        lows, highs = (
+            np.stack([starts[i] for starts, i in zip(self._starts, ends.T, strict=True)]) for ends in (first, last)
+        )
+        return self._greatest(lows, highs + tolerance)
 
     @staticmethod
     def _split(first: Indices, last: Indices) -> tuple[Indices, Indices]:
@@ -219,11 +213,11 @@ def best_thresholds(joint: JointDistribution, objective: Objective, constraint: 
 
     A yes for everybody and a no for everybody are within every tolerance, so there always are some.
     """
-    found = _Windows(joint, objective, constraint).search(constraint.tolerance)
-    if found is None:
+    best = _Windows(joint, objective, constraint).search(constraint.tolerance)
+    if best is None:
         msg = "a yes for everybody is within every tolerance"
         raise AssertionError(msg)
-    return found
+    return best
 
 
 def about_constants(
@@ -233,14 +227,14 @@ def about_constants(
     no, yes = (objective.gain([Point(rate, rate)] * len(joint.members)) for rate in (0.0, 1.0))
     alike = "yes" if yes > no else "no"
     no_better = "no thresholds do better" if proven else "no thresholds were found that do better"
-    told = f"Within tolerance={constraint.tolerance:g} {no_better} than a {alike} for everybody"
+    sentence = f"Within tolerance={constraint.tolerance:g} {no_better} than a {alike} for everybody"
     better = _first_better(_Windows(joint, objective, constraint), constraint.tolerance, gain - objective.constant)
     if better is None:
-        return f"{told}, nor do they within any other."
+        return f"{sentence}, nor do they within any other."
     low, high = (joint.groups[i] for i in better.farthest_pair)
     least = rounded_up(better.spread)
     return (
-        f"{told}. They do from tolerance={least:g} on, where groups {low!r} and {high!r} are the farthest apart. "
+        f"{sentence}. They do from tolerance={least:g} on, where groups {low!r} and {high!r} are the farthest apart. "
         f"Hint: tolerance={least:g}, or curve='linear', which decides some people by chance."
     )
 
@@ -253,9 +247,9 @@ def _first_better(windows: _Windows, tolerance: float, gain: float) -> Threshold
     least, most = tolerance, best.spread
     while most - least > _FINEST:
         middle = (least + most) / 2
-        found = windows.search(middle, better_than=gain)
-        if found is None:
+        better = windows.search(middle, better_than=gain)
+        if better is None:
             least = middle
         else:
-            best, most = found, min(found.spread, middle)
+            best, most = better, min(better.spread, middle)
     return best

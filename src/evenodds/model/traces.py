@@ -7,13 +7,14 @@ the linear curve its kinks are where either end meets a score; arcs are looked a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.stack import Bounds, Stack, expected
+from evenodds.geometry.samples import expected
+from evenodds.geometry.stack import Bounds, Stack
 from evenodds.model.families import Family
 from evenodds.model.groups import Group
 
@@ -66,26 +67,23 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class Traces:
-    """Curves along one blurred ROC after the other; on each of them positions fall."""
+    """Curves, trace after trace; along each trace their positions fall."""
 
     t0: Floats
     t1: Floats
     p: Floats
     trace: Index
-    """On which of them each curve lies."""
+    """The number of the trace that each curve lies on."""
     exact: NDArray[np.bool_]
-    """Whether that is straight between neighbours."""
-
+    """Whether the blurred ROC is straight between a curve and its neighbours, so that none is missed between them."""
     begins: NDArray[np.bool_]
-    """Whether it begins at a score; else it ends at one, or is between those that do."""
+    """Whether a curve begins at a score; else it ends at one, or is between those that do."""
 
     @classmethod
-    def along(
-        cls, scores: Floats, widths: Floats, p: float = _HALF, *, exact: bool, middles: Floats | None = None
-    ) -> Traces:
-        """The curves of some widths that begin or end at one of the scores: one trace for each width.
+    def along(cls, scores: Floats, widths: Floats, *, exact: bool, middles: Floats | None = None) -> Traces:
+        """The symmetric curves of some widths that begin or end at one of the scores: one trace for each width.
 
-        And those whose middle is at one of some places.
+        With `middles` also those whose middle is at one of these places.
         """
         room = _room(scores, widths[:, None])
         held = np.broadcast_to(scores, room.shape)
@@ -98,28 +96,35 @@ class Traces:
         t0, t1 = np.take_along_axis(t0, order, axis=1), np.take_along_axis(t1, order, axis=1)
         count, each = t0.shape
         trace = np.repeat(np.arange(count), each)
-        found = cls(
-            t0.ravel(), t1.ravel(), np.full(t0.size, p), trace, np.full(t0.size, exact), (order < scores.size).ravel()
-        )
+        p, is_exact = np.full(t0.size, _HALF), np.full(t0.size, exact)
+        traces = cls(t0.ravel(), t1.ravel(), p, trace, is_exact, (order < scores.size).ravel())
         if exact:
-            return found
+            return traces
         # Two curves at one place would hide the arc beside them from those who look closer.
         apart = np.column_stack([np.ones(count, bool), np.diff(t0, axis=1) < -_SAME * widths[:, None]])
-        return found.among(apart.ravel())
+        return traces.among(apart.ravel())
 
     @classmethod
-    def joined(cls, some: Sequence[Traces]) -> Traces:
-        """Traces of several kinds together."""
-        some = [one for one in some if one.size]
-        if len(some) == 1:
-            return some[0]
-        starts = np.append(0, np.cumsum([int(one.trace[-1]) + 1 for one in some]))
-        trace = np.concatenate([np.zeros(0, np.intp), *(one.trace + i for one, i in zip(some, starts, strict=False))])
-        t0, t1, p = (np.concatenate([np.zeros(0), *(getattr(one, name) for one in some)]) for name in ("t0", "t1", "p"))
-        exact, begins = (
-            np.concatenate([np.zeros(0, bool), *(getattr(one, name) for one in some)]) for name in ("exact", "begins")
+    def none(cls) -> Traces:
+        """No curve."""
+        no_number, no_truth = np.zeros(0), np.zeros(0, bool)
+        return cls(no_number, no_number, no_number, np.zeros(0, np.intp), no_truth, no_truth)
+
+    @classmethod
+    def concatenated(cls, several: Sequence[Traces]) -> Traces:
+        """Curves one after the other, whose traces keep their numbers."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in several]) for field in fields(cls)))
+
+    @classmethod
+    def joined(cls, several: Sequence[Traces]) -> Traces:
+        """Traces of several kinds one after the other, numbered throughout."""
+        parts = [part for part in several if part.size]
+        if len(parts) < 2:  # noqa: PLR2004 nothing to join
+            return parts[0] if parts else cls.none()
+        starts = np.cumsum([0, *(int(part.trace[-1]) + 1 for part in parts[:-1])]).tolist()
+        return cls.concatenated(
+            [replace(part, trace=part.trace + start) for part, start in zip(parts, starts, strict=True)]
         )
-        return cls(t0, t1, p, trace, exact, begins)
 
     def among(self, which: Index | NDArray[np.bool_]) -> Traces:
         """Some of the curves."""

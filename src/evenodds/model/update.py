@@ -7,13 +7,15 @@ promise is the same program with the change as a variable.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from evenodds.errors import OptionError, UnknownGroupError, UnreachableError
+from evenodds.errors import EvenoddsWarning, OptionError, UnknownGroupError, UnreachableError
 from evenodds.geometry.pieces import Floats
-from evenodds.geometry.program import Answer, LinearProgram, SolverError
+from evenodds.geometry.program import Answer, LinearProgram, SolverError, columns_of
 from evenodds.model.budget import best_under
 from evenodds.model.comparisons import Before, Change
 from evenodds.model.curves import Curve
@@ -22,19 +24,20 @@ from evenodds.model.goals import Cost, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.lp import nearest_to_perfect
-from evenodds.model.nodes import shares_at, within_slope
+from evenodds.model.nodes import apart_enough, shares_by_label, within_slope
 from evenodds.model.policy import Policy, check_no_review, check_policy
+from evenodds.model.population import population_of
 from evenodds.model.rates import rates_of
 from evenodds.model.request import Request
 from evenodds.model.scale import Scale
-from evenodds.model.solve import Solved, population_of
+from evenodds.model.solve import Solved
 from evenodds.model.traces import some_scores
+from evenodds.model.weaknesses import elsewhere_of
 from evenodds.values import number_of
 
 __all__ = ["update"]
 
 _MOST = 400  # scores of a group at which odds are looked for, evenly by rank
-_APART = 1e-9  # of the narrowest curve's width
 _MORE = 1.05  # than was seen, the difference may be between the places
 _BENDS = 64  # straight lines in place of each piece that is not straight
 _LOOKS = 16  # places at which such a line is compared with the piece
@@ -87,6 +90,13 @@ def update(policy: Policy, joint: JointDistribution, *, max_change: float) -> Po
     allowed = "a number above 0, up to 1, the largest change of anybody's odds"
     max_change = number_of("max_change", max_change, allowed, low=0, high=1, above=True)
     _check_people(policy, joint)
+    for text in elsewhere_of(policy.score_range, joint):
+        warnings.warn(text, EvenoddsWarning, stacklevel=2)
+    return _updated(policy, joint, max_change)
+
+
+def _updated(policy: Policy, joint: JointDistribution, max_change: float) -> Policy:
+    """The best policy within a change, with what it changed and why; `finished` warns those who asked for it."""
     near = _Near(policy, joint)
     try:
         least = near.least_change()
@@ -156,25 +166,23 @@ class _Near:
         self.people, self._scale = joint.searched
         self.goal = objective_of(self.request.objective, self.people)
         self._old = policy.group_curves
-        narrow = 1 / self.slope
-        nodes = [_nodes(m, c, self._scale, narrow) for m, c in zip(self.people.members, self._old, strict=True)]
+        pairs = list(zip(self.people.members, self._old, strict=True))
+        nodes = [_nodes(member, curve, self._scale, self.slope) for member, curve in pairs]
         self._nodes = nodes
         self._odds = [curve(self._scale.own(at)) for curve, at in zip(self._old, nodes, strict=True)]
         self._bent = [_off_chord(c, at, self._scale) for c, at in zip(self._old, nodes, strict=True)]
-        ends = np.cumsum([at.size for at in nodes])
-        self._columns = [np.arange(end - at.size, end) for end, at in zip(ends.tolist(), nodes, strict=True)]
-        self._count = int(ends[-1])
-        every = zip(self.people.members, nodes, strict=True)
-        self._shares = [np.stack([shares_at(side.points, side.weights, at) for side in m.by_label]) for m, at in every]
+        self._columns = columns_of(at.size for at in nodes)
+        self._count = sum(at.size for at in nodes)
+        self._shares = [shares_by_label(member, at) for member, at in zip(self.people.members, nodes, strict=True)]
 
     def least_change(self) -> float:
         """The least change with which the promise is kept."""
-        rates, one = len(self.request.constraint.rates), self._count + len(self.request.constraint.rates)
-        program = LinearProgram(np.append(np.zeros(one), -1.0), np.zeros(one + 1), np.ones(one + 1))
+        change = self._count + len(self.request.constraint.rates)  # the last column
+        program = LinearProgram(np.append(np.zeros(change), -1.0), np.zeros(change + 1), np.ones(change + 1))
         self._keep_promise(program)
         old, bent = np.concatenate(self._odds), np.concatenate(self._bent)
         own = np.arange(self._count)
-        both = np.column_stack([own, np.full(self._count, self._count + rates)])
+        both = np.column_stack([own, np.full(self._count, change)])
         program.at_most(both, np.tile([1.0, -1.0], (self._count, 1)), old - bent)
         program.at_most(both, np.tile([-1.0, -1.0], (self._count, 1)), -old - bent)
         return max(-program.solve().value, 0.0)
@@ -182,8 +190,7 @@ class _Near:
     def best(self, change: float) -> list[Curve]:
         """The curves with the greatest gain within a change, for people's own scores."""
         if self.goal.is_distance:
-            foot = nearest_to_perfect(lambda direction: self._rates(self._solved(change, direction).x, 0))
-            answer = self._solved(change, np.zeros(2), foot)
+            answer = self._solved(change, np.zeros(2), nearest_to_perfect(partial(self._farthest, change)))
         else:
             answer = self._solved(change, None)
         every = zip(self._nodes, self._columns, strict=True)
@@ -194,8 +201,10 @@ class _Near:
         every = zip(curves, self._nodes, self._odds, self._bent, strict=True)
         return float(max((np.abs(c(self._scale.own(at)) - y) + bent).max() for c, at, y, bent in every))
 
-    def _rates(self, odds: Floats, which: int) -> Floats:
-        return np.asarray(self._shares[which] @ odds[self._columns[which]])
+    def _farthest(self, change: float, direction: Floats) -> Floats:
+        """The farthest common point in a direction: the rates of the first group, which are those of all."""
+        odds = self._solved(change, direction).x
+        return np.asarray(self._shares[0] @ odds[self._columns[0]])
 
     def _solved(self, change: float, direction: Floats | None, point: Floats | None = None) -> Answer:
         """The best odds within a change: by the goal, or by the shared rates in a direction; through a point."""
@@ -214,27 +223,18 @@ class _Near:
     def _keep_promise(self, program: LinearProgram) -> None:
         """Odds rise, within the slope budget, and the groups share what they shall."""
         for own, at in zip(self._columns, self._nodes, strict=True):
-            steps = np.column_stack([own[:-1], own[1:]])
-            if not steps.size:
-                continue
-            program.at_most(steps, np.tile([1.0, -1.0], (steps.shape[0], 1)), np.zeros(steps.shape[0]))
-            if np.isfinite(self.slope):
-                program.at_most(steps, np.tile([-1.0, 1.0], (steps.shape[0], 1)), self.slope * np.diff(at))
+            program.rising(own, steps=self.slope * np.diff(at) if np.isfinite(self.slope) else None)
         constraint = self.request.constraint
         if constraint.selection_rate is not None:
             yeses = [by @ shares for by, shares in zip(self.goal.shares, self._shares, strict=True)]
             program.equal([np.arange(self._count)], [np.concatenate(yeses)], [constraint.selection_rate])
         for k, rate in enumerate(constraint.rates):
             for own, shares, by in zip(self._columns, self._shares, coefficients(self.people, rate), strict=True):
-                row, values = np.append(own, self._count + k), by @ shares
-                if constraint.tolerance == 0:
-                    program.equal([row], [np.append(values, -1.0)], [0.0])
-                else:  # the last column is the greatest value of this rate over the groups
-                    program.at_most([row], [np.append(values, -1.0)], [0.0])
-                    program.at_most([row], [np.append(-values, 1.0)], [constraint.tolerance])
+                # The last columns are the greatest value of each rate over the groups.
+                program.level(own, by @ shares, self._count + k, constraint.tolerance)
 
 
-def _nodes(member: Group, curve: Curve, scale: Scale, narrow: float) -> Floats:
+def _nodes(member: Group, curve: Curve, scale: Scale, slope: float) -> Floats:
     """The scores at which odds are looked for: those of the people (some of many), and where the old curve bends."""
     pieces = curve.pieces
     inner = np.isfinite(pieces.lo) & np.isfinite(pieces.hi)
@@ -244,10 +244,7 @@ def _nodes(member: Group, curve: Curve, scale: Scale, narrow: float) -> Floats:
         for a, b, is_straight in zip(pieces.lo[inner], pieces.hi[inner], straight[inner], strict=True)
     ]
     every = np.unique(np.concatenate([some_scores(member, _MOST), *(scale.upward(at) for at in bends)]))
-    # No slope can be told between nodes that are nearer to each other.
-    least = _APART * min(narrow, every[-1] - every[0]) if narrow > 0 else 0.0
-    apart = np.append(True, np.diff(every) > least)
-    return np.asarray(every[apart])
+    return apart_enough(every, slope)
 
 
 def _off_chord(curve: Curve, nodes: Floats, scale: Scale) -> Floats:

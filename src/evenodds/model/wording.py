@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evenodds.model.comparisons import SEARCH
 from evenodds.model.reviewed import SOME_SCORES
-from evenodds.showing import aligned
+from evenodds.showing import aligned, people_text
 
 if TYPE_CHECKING:
     from evenodds.model.certificate import Certificate
@@ -30,6 +30,11 @@ _MANY = 20  # groups that are listed one by one
 _SEEN = 5e-5  # of the objective, with four digits
 _NAMED = 4  # of those that set the point
 _BINDING = 1 - 1e-6  # of the slope budget
+_PLAIN = {
+    "asymptotic": "To be expected of new people of the same kind, not proven (asymptotic: right for many people)",
+    "finite": "Proven for new people of the same kind, for any number of people of the fit (finite-sample)",
+}
+_UNKNOWN = "unknown"  # what files of earlier versions do not say
 
 
 def shared_by_all(proof: Certificate) -> str:
@@ -58,18 +63,19 @@ def summary_of(proof: Certificate) -> str:
     def row(name: str, who: NDArray[np.intp]) -> list[str]:
         own = counts[who]
         both = (rates[:, who] * own).sum(axis=1) / own.sum(axis=0)
-        yes = (rates[:, who] * own).sum(axis=(1, 2)) / own.sum()
+        yes = (rates[:, who] * own).sum(axis=(1, 2)) / own.sum() if proof.people else [np.nan] * len(points)
         shares = [own.sum(axis=1) @ of[who] / own.sum() for of in (chance, reviewed) if of is not None]
         steepest = max(proof.slopes[i] for i in who)
         cells = [_from_to(yes), _from_to(both[:, 0]), _from_to(both[:, 1]), *map(_percent, shares)]
-        return [name, f"{own.sum():,.6g}", *cells, _number(steepest, 4)]
+        people = people_text(own.sum()) if proof.people else _UNKNOWN
+        return [name, people, *cells, _number(steepest, 4)]
 
     heads = ["group", "people", "yes", "FPR", "TPR", "by chance", *(["reviewed"] if proof.reviewed else []), "steepest"]
     every = np.arange(len(proof.groups))
     rows = [row(group, every[i : i + 1]) for i, group in enumerate(proof.groups[:_MANY])]
     if len(proof.groups) > _MANY:
         rows.append([f"... and {len(proof.groups) - _MANY} groups more", *[""] * (len(heads) - 1)])
-    if len(proof.groups) > 1:
+    if len(proof.groups) > 1 and proof.people:
         rows.append(row("everybody", every))
     lines = aligned([heads, *rows], [True, *[False] * (len(heads) - 1)])
     return "\n".join([*lines, *_constant(proof), *prices_of(proof)])
@@ -80,8 +86,8 @@ def _constant(proof: Certificate) -> list[str]:
     if max(proof.slopes) > 0:
         return []
     odds = {round(point.tpr, 12) for point in proof.reached}
-    what = {frozenset({0.0}): "a no", frozenset({1.0}): "a yes"}.get(frozenset(odds), "the same odds in each group")
-    return [f"Everybody gets {what}, whatever their score."]
+    answer = {frozenset({0.0}): "a no", frozenset({1.0}): "a yes"}.get(frozenset(odds), "the same odds in each group")
+    return [f"Everybody gets {answer}, whatever their score."]
 
 
 def prices_of(proof: Certificate) -> list[str]:
@@ -90,7 +96,7 @@ def prices_of(proof: Certificate) -> list[str]:
 
 
 def text_of(proof: Certificate) -> str:
-    """All of it."""
+    """Everything that a certificate says: what was asked, what is proven and by what, and what is not."""
     within = f" to within {proof.tolerance:g}" if proof.tolerance else ""
     where = f", fpr {proof.target.fpr:.6f} and tpr {proof.target.tpr:.6f}" if proof.target else ""
     places = f", and a yes for {proof.selection_rate:g} of everybody" if proof.selection_rate is not None else ""
@@ -123,12 +129,12 @@ def text_of(proof: Certificate) -> str:
         lines.append(proof.already)
     slopes = zip(proof.groups, proof.slopes, proof.slope_bounds, strict=True)
     if proof.reviewed is not None:
-        told = "; ".join(f"{g} {_number(s)}" for g, s, _ in slopes)
-        lines.append(f"Proven: largest slopes of the odds of a yes, and of a yes or a review: {told}.")
+        steepest = "; ".join(f"{g} {_number(s)}" for g, s, _ in slopes)
+        lines.append(f"Proven: largest slopes of the odds of a yes, and of a yes or a review: {steepest}.")
     else:
-        told = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
+        steepest = "; ".join(f"{g} {_number(s)} (at least {_number(b)})" for g, s, b in slopes)
         least = "what no rising curve through the same point can fall below"
-        lines.append(f"Proven: largest slopes, and {least}: {told}.")
+        lines.append(f"Proven: largest slopes, and {least}: {steepest}.")
     if proof.resolution:
         off = ", ".join(f"{group} {error:.2g}" for group, error in proof.rate_error.items())
         lines.append(
@@ -149,8 +155,8 @@ def _rivals(proof: Certificate) -> str:
 def few_by_chance(proof: Certificate) -> str:
     """How few people might be decided by chance, in words; nothing where there was no such budget."""
     shares = (proof.max_randomized, "of everybody"), (proof.max_randomized_by_group, "of each group")
-    told = [f"{share:.4g} {whom}" for share, whom in shares if share is not None]
-    return f"at most {' and '.join(told)} to chance" if told else ""
+    shares_in_words = [f"{share:.4g} {whom}" for share, whom in shares if share is not None]
+    return f"at most {' and '.join(shares_in_words)} to chance" if shares_in_words else ""
 
 
 def already_within(proof: Certificate) -> str:
@@ -181,18 +187,12 @@ def promise_to_new_people(proof: Certificate) -> str:
     )
 
 
-_PLAIN = {
-    "asymptotic": "To be expected of new people of the same kind, not proven (asymptotic: right for many people)",
-    "finite": "Proven for new people of the same kind, for any number of people of the fit (finite-sample)",
-}
-
-
 def _number(value: float, digits: int = 6) -> str:
     return "infinite" if np.isinf(value) else f"{value:.{digits}g}"
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1%}"
+    return _UNKNOWN if np.isnan(share) else f"{share:.1%}"
 
 
 def _from_to(shares: Sequence[float]) -> str:
@@ -237,10 +237,14 @@ def _who_sets_the_point(proof: Certificate) -> list[str]:
     ]
     if not binding or len(binding) == len(proof.groups):
         return []
-    told = ", ".join(f"{group!r} ({n:,.6g} negatives, {p:,.6g} positives)" for group, (n, p, *_) in binding[:_NAMED])
+    named = ", ".join(
+        f"{group!r} ({people_text(n)} negatives, {people_text(p)} positives)" for group, (n, p, *_) in binding[:_NAMED]
+    )
     more = f" and {len(binding) - _NAMED} more" if len(binding) > _NAMED else ""
     sets, them = ("sets", "it") if len(binding) == 1 else ("set", "them")
-    return [f"{told}{more} {sets} the point for everybody: no such curve found within the budget takes {them} further."]
+    return [
+        f"{named}{more} {sets} the point for everybody: no such curve found within the budget takes {them} further."
+    ]
 
 
 def _if_so(proof: Certificate) -> str:
