@@ -3,6 +3,8 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import re
+import warnings
 
 import numpy as np
 import polars as pl
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 import evenodds as eo
+from evenodds.evaluation.outcomes import outcomes_of
 from evenodds.geometry import samples
 from evenodds.model import groups
 
@@ -396,8 +399,214 @@ def test_results_can_be_copied_and_pickled(policy):
     [
         (lambda audit: audit.pairs("xx"), "rate='xx' is not known"),
         (lambda audit: audit.extremes("people"), "figure='people' is not known"),
+        (lambda audit: audit.spread(), r"spread\(\) takes one rate or several. Allowed: fpr, tpr"),
     ],
 )
 def test_unknown_figures_are_refused(policy, call, text):
     with pytest.raises(eo.OptionError, match=text):
         call(eo.audit(policy, eo.JointDistribution.from_arrays(*people(26, n=300))))
+
+
+def test_of_a_figure_that_no_group_has_none_is_the_largest():
+    nobody = eo.Audit.of_decisions([0, 0, 0, 0], list("aabb"), [0, 1, 0, 1])
+    assert nobody.extremes("tpr") == ("a", "b")
+    with pytest.raises(eo.DataError, match="The precision is not defined for any group"):
+        nobody.extremes("precision")
+
+
+def scaled(joint, by=1.0, *, reversed_labels=False):
+    """The same people with other scores, or other labels."""
+    sides = {m.key: (m.negatives, m.positives) for m in joint.members}
+    return eo.JointDistribution.from_counts(
+        {m.key: (by * m.scores, *sides[m.key][:: -1 if reversed_labels else 1]) for m in joint.members}
+    )
+
+
+def test_scores_of_another_scale_are_doubted_wherever_people_are_measured():
+    joint = eo.datasets.credit_risk()
+    policy, points = eo.fit(joint, max_slope=0.1), scaled(joint, 10)
+    text = r"of 174,047 scores lie outside those of the fit, which go from 0 to 100\. Hint: are they on the same scale"
+    with pytest.warns(eo.EvenoddsWarning, match=text) as caught:
+        eo.audit(policy, points)
+    assert caught[0].filename == __file__
+    with pytest.warns(eo.EvenoddsWarning, match=text) as caught:
+        eo.update(policy, points, max_change=1)
+    assert caught[0].filename == __file__
+    assert any(re.search(text, block.words) for block in eo.report(policy, points).sections[0].blocks[2:])
+    # A tenth as large, they are all inside; most of those ten times as large are not.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        eo.audit(policy, scaled(joint, 0.1))
+        eo.audit(27, points)
+
+
+def test_few_scores_of_another_scale_are_doubted_if_many_have_them():
+    rng = np.random.default_rng(0)
+    group, label = rng.integers(0, 3, 600), rng.integers(0, 2, 600)
+    score = rng.integers(1, 4, 600) + rng.integers(0, 2, 600) * label + label
+    policy = eo.fit(eo.JointDistribution.from_arrays(score, group, label))
+    with pytest.warns(eo.EvenoddsWarning, match="600 of 600 scores lie outside those of the fit, which go from 1 to 5"):
+        eo.audit(policy, eo.JointDistribution.from_arrays(100 * score, group, label))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of 18 people nothing is said
+        eo.audit(policy, eo.JointDistribution.from_arrays(100 * score[:18], group[:18], label[:18], one_sided="keep"))
+
+
+def test_groups_that_are_ranked_backwards_are_doubted():
+    joint = eo.datasets.credit_risk()
+    policy, other = eo.fit(joint), scaled(joint, reversed_labels=True)
+    text = r"4 groups are ranked backwards by the score, with an AUC below 1/2: 'asian' with 0\.1.*Hint: check"
+    for decider in (policy, 27):
+        with pytest.warns(eo.EvenoddsWarning, match=text):
+            eo.audit(decider, other)
+    rng = np.random.default_rng(0)
+    noise = eo.JointDistribution.from_arrays(rng.random(100), np.repeat(["a", "b"], 50), np.tile([0, 1], 50))
+    assert min(member.roc.auc for member in noise.members) < 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        eo.audit(0.5, noise)  # as chance may have it
+
+
+def test_the_drift_bound_holds_whoever_the_reference_are():
+    joint = eo.datasets.credit_risk()
+    policy = eo.fit(joint)
+    moved = eo.JointDistribution.from_counts(
+        {m.key: (m.scores + (20 if m.key == "black" else 0), m.negatives, m.positives) for m in joint.members}
+    )
+    audit = eo.audit(policy, moved, reference=moved)  # nobody has moved since, and groups differ
+    assert audit.equalized_odds_difference > 0.3
+    assert audit.drift_bound == pytest.approx(audit.equalized_odds_difference, abs=1e-12)
+    assert "or how far the people of the reference are apart" in str(audit)
+    one_sided = eo.JointDistribution.from_arrays(
+        [10, 60, 30, 30, 70], ["asian", "asian", "black", "black", "black"], [0, 1, 1, 1, 1], one_sided="keep"
+    )
+    assert eo.audit(policy, moved, reference=one_sided).drift_bound is None
+
+
+def test_an_open_verdict_names_who_differs_most_and_who_is_least_certain():
+    rng = np.random.default_rng(3)
+    group = np.repeat(["a", "b", "few"], [4000, 4000, 60])
+    label = rng.integers(0, 2, group.size)
+    joint = eo.JointDistribution.from_arrays(rng.normal(label + 0.2 * (group == "b"), 1), group, label)
+    audit = eo.audit(0.5, joint)
+    apart = {(rate, p.one, p.other): abs(p.difference) for rate in ("fpr", "tpr") for p in audit.pairs(rate)}
+    rate, one, other = max(apart, key=apart.get)
+    told = audit.passed(tolerance=0.15).reasons[0]
+    words = {"fpr": "false positive rate", "tpr": "true positive rate"}
+    assert f"({words[rate]} of {one!r} and {other!r}" in told
+    assert "'few'" in told
+
+
+def test_what_is_no_decider_is_refused():
+    joint = eo.datasets.compas()
+    policy = eo.fit(joint)
+    with pytest.raises(eo.OptionError, match=r"policy has no group. Allowed: a policy, a score"):
+        eo.audit({}, joint)
+    estimator = type("Estimator", (), {"policy_": policy})()
+    with pytest.raises(eo.OptionError, match=r"policy is a Estimator. Hint: its .policy_ is the policy"):
+        eo.audit(estimator, joint)
+    mirrored = eo.JointDistribution.from_counts(
+        {m.key: (m.scores, m.positives, m.negatives) for m in joint.members}, orientation="negative"
+    )
+    with pytest.raises(eo.DataError, match=r"reference= has negative orientation, the people positive"):
+        eo.audit(policy, joint, reference=mirrored)
+
+
+def test_a_bootstrap_stands_in_the_frame():
+    joint = eo.datasets.compas()
+    audit = eo.audit(eo.fit(joint), joint, bootstrap=200)
+    frame = audit.frame()
+    drawn = frame[frame.part == "bootstrap"]
+    assert set(zip(drawn.group, drawn.figure, strict=True)) == set(audit.resampled)
+    for row in drawn.itertuples():
+        ours = getattr(audit.groups[row.group], row.figure)
+        assert (row.low, row.high) == pytest.approx((ours.low, ours.high), abs=0.02)
+
+
+def test_odds_in_cells_are_those_of_the_same_people():
+    rng = np.random.default_rng(0)
+    score, label = rng.random(20_000), rng.integers(0, 2, 20_000)
+    weight = rng.random(20_000)
+    joint = eo.JointDistribution.from_arrays(score, ["a"] * 20_000, label, weight=weight)
+    curve = eo.Curve("linear", 0.05, 0.95, 0.5)
+    for side, own in zip(("negatives", "positives"), (0, 1), strict=True):
+        odds, weights = getattr(outcomes_of(joint.members[0], curve), side).cells()
+        assert odds.size <= 1025
+        exact = curve(score[label == own])
+        assert weights.sum() == pytest.approx(weight[label == own].sum())
+        assert weights @ odds == pytest.approx(exact @ weight[label == own])
+        at = np.linspace(0.02, 0.98, 97)
+        shares = np.array([weights[odds < one].sum() for one in at]) / weights.sum()
+        true = np.array([weight[label == own][exact < one].sum() for one in at]) / weights.sum()
+        assert np.abs(shares - true).max() < 2e-3  # a cell is a thousandth of the odds
+
+
+def test_estimates_compare_as_numbers_and_as_intervals():
+    one = eo.Estimate(0.25, 0.2, 0.31)
+    assert hash(one) == hash(0.25)
+    assert one == 0.25
+    assert one != eo.Estimate(0.25, 0.1, 0.31)
+    assert not one != eo.Estimate(0.25, 0.2, 0.31)  # noqa: SIM202 that is what is asked
+    assert repr(one) == "Estimate(0.25, 0.2, 0.31)"
+
+
+def test_a_difference_that_is_the_tolerance_is_settled_by_nobody():
+    rng = np.random.default_rng(1)
+    group, label = np.repeat(["a", "b"], 2000), np.tile([0, 1], 2000)
+    audit = eo.Audit.of_decisions(rng.integers(0, 2, 4000), group, label)
+    verdict = audit.passed(tolerance=float(audit.equalized_odds_difference))
+    assert verdict == "undecided"
+    assert "no number of people settles it, since the groups differ by about as much" in verdict.reasons[0]
+
+
+def test_many_groups_are_not_all_listed():
+    group = np.repeat([f"group {i:02}" for i in range(23)], 40)
+    audit = eo.Audit.of_decisions(np.tile([0, 1, 1, 0], 230), group, np.tile([0, 1], 460))
+    told = str(audit)
+    assert "... and 3 groups more" in told
+    assert "group 19" in told
+    assert "group 22 " not in told.split("Between groups", maxsplit=1)[0]
+
+
+def test_a_verdict_of_failure_says_by_how_much():
+    joint = eo.datasets.credit_risk()
+    audit = eo.audit(27, joint)
+    told = audit.passed(tolerance=0.1)
+    assert told == "fail"
+    pair = next(p for p in audit.pairs("tpr") if {p.one, p.other} == {"asian", "black"})
+    (reason,) = (one for one in told.reasons if one.startswith("The true positive rate of 'asian' and 'black'"))
+    value, low, high = map(float, re.search(r"differs by ([\d.]+) \[([\d.]+), ([\d.]+)\]\.$", reason).groups())
+    assert value == pytest.approx(abs(pair.difference), abs=1e-4)
+    assert 0.1 < low < abs(pair.difference) < high < 0.2
+
+
+def test_drift_of_a_group_of_one():
+    joint = eo.datasets.compas()
+    policy = eo.fit(joint)
+    first, second = joint.groups[:2]
+    one = eo.JointDistribution.from_arrays([5.0, 1.0, 2.0], [first, second, second], [1, 0, 1], one_sided="keep")
+    with pytest.warns(eo.EvenoddsWarning):
+        audit = eo.audit(policy, one, reference=joint)
+    assert audit.drift[joint.groups[0]] is not None
+    assert one.one_sided[0].n_effective == 1
+    assert isinstance(one.one_sided[0].n_effective, float)
+
+
+def test_the_stability_index_where_nobody_is_in_a_bin_any_more():
+    """As it is defined: shares in tenths of the people of the fit; of nobody half a person is counted."""
+    rng = np.random.default_rng(0)
+    before, after = rng.normal(0, 1, 4000), rng.normal(0, 1, 3000)
+    cut = np.quantile(before, 0.1, method="inverted_cdf")
+    after = after[after > cut]  # nobody in the first tenth
+    joints = [
+        eo.JointDistribution.from_arrays(scores, ["a"] * scores.size, np.arange(scores.size) % 2)
+        for scores in (before, after)
+    ]
+    audit = eo.audit(0.0, joints[1], reference=joints[0])
+    inner = np.quantile(before, np.arange(1, 10) / 10, method="inverted_cdf")
+    shares = np.stack([np.bincount(np.searchsorted(inner, own), minlength=10) / own.size for own in (after, before)])
+    assert shares[0, 0] == 0
+    shares[0, 0] = 0.5 / after.size
+    shares /= shares.sum(axis=1, keepdims=True)
+    index = ((shares[0] - shares[1]) * np.log(shares[0] / shares[1])).sum()
+    assert audit.drift["a"].stability_index == pytest.approx(index, rel=1e-9)

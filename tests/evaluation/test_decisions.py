@@ -262,6 +262,11 @@ def test_small_and_unknown_categories_are_marked_and_counted(people):
         (lambda: eo.impact_ratios([0, -1], ["a", "a"]), "decision has 1 value outside 0 to 1"),
         (lambda: eo.impact_ratios([0, 1], ["a"]), "different lengths: decision 2, weight 2, group 1"),
         (lambda: eo.impact_ratios([0, 1], ["a", "b"], columns=["x", "y"]), "names 2 columns, and there are 1"),
+        (lambda: eo.impact_ratios([0, 1], ["a", "b"], columns=3), "columns=3 is not allowed. Allowed: a sequence of n"),
+        (lambda: eo.impact_ratios([0], np.array("a")), "group must be a column or several, .* got ndarray"),
+        (lambda: eo.impact_ratios([0], np.zeros((1, 1, 1))), "group must be a column or several, .* got ndarray"),
+        (lambda: eo.Audit.of_decisions([0, 1], ["a", "a"], [0, 1], columns=3), "columns=3 is not allowed"),
+        (lambda: eo.audit(2, eo.datasets.compas(), columns=None), "columns=None is not allowed"),
         (lambda: eo.impact_ratios([0, 1], ["a", "b"], weight=[1, -1]), "weight"),
         (lambda: eo.impact_ratios([], []), "nobody|group must be a column"),
         (lambda: eo.impact_ratios([0, 1], {"a": 1}), "group must be a column or several, .* got dict"),
@@ -271,6 +276,11 @@ def test_small_and_unknown_categories_are_marked_and_counted(people):
 def test_decisions_that_cannot_be(call, text):
     with pytest.raises(eo.EvenoddsError, match=text):
         call()
+
+
+def test_one_column_may_be_named_by_a_text():
+    table = eo.impact_ratios([0, 1], ["f", "m"], columns="sex")
+    assert table == eo.impact_ratios([0, 1], ["f", "m"], columns=["sex"])
 
 
 # -- drift -------------------------------------------------------------------------------------------------------------

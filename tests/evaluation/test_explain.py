@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import evenodds as eo
-from evenodds.evaluation.explain import plateaus_of, score_needed, scores_with
+from evenodds.evaluation.inverse import plateaus_of, score_needed, scores_with
 from shapes import curves, mirrored, mixes
 
 
@@ -224,3 +224,10 @@ def test_people_whose_scores_do_not_allow_the_rates_have_no_fixed_odds():
 def test_intersectional_groups_are_named_by_their_values():
     policy = eo.fit(eo.datasets.compas())
     assert eo.explain(policy, score=5, group=("Caucasian", "Male")).group == "Caucasian, Male"
+
+
+@pytest.mark.parametrize("score", [-5, 500])
+def test_a_score_that_nobody_had_is_said_to_be_one(score):
+    told = str(eo.explain(eo.fit(eo.datasets.credit_risk()), score=score, group="white"))
+    assert "Nobody at the fit had such a score: they went from 0 to 100." in told
+    assert "more" not in told

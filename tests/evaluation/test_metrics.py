@@ -47,13 +47,37 @@ def test_figures_agree_with_sums_over_people(joint, data):
     assert measured.demographic_parity_difference == pytest.approx(spread[2], abs=1e-12)
 
 
+PEOPLE = eo.JointDistribution.from_counts({"a": ([1, 2], [40, 40], [30, 50])})
+
+
 def test_other_people_or_another_orientation_are_refused():
-    joint = eo.JointDistribution.from_counts({"a": ([1, 2], [40, 40], [30, 50])})
-    policy = eo.fit(joint, target=(0.3, 0.35))
+    policy = eo.fit(PEOPLE, target=(0.3, 0.35))
     with pytest.raises(eo.UnknownGroupError, match="does not know the group 'b'"):
         eo.metrics(policy, eo.JointDistribution.from_counts({"b": ([1, 2], [1, 1], [1, 1])}))
     with pytest.raises(eo.DataError, match="positive orientation, the data negative"):
         eo.metrics(policy, eo.JointDistribution.from_counts({"a": ([1, 2], [1, 1], [1, 1])}, orientation="negative"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda policy: eo.metrics(policy, PEOPLE).spread(),
+            r"spread\(\) takes one figure or several. Allowed: people, fpr",
+        ),
+        (lambda policy: eo.metrics(policy, PEOPLE).spread("fpt"), "figure='fpt' is not known.* did you mean 'fpr'"),
+        (lambda policy: eo.metrics(policy, PEOPLE).spread("group"), "figure='group' is not known"),
+        (lambda _: eo.odds_distance(0.5, 1, 2), "The first argument must be a Curve, got float"),
+        (lambda _: eo.individual_odds({}, (1, 2)), "curves must map each group to its Curve"),
+        (lambda _: eo.individual_odds({"a": 3}, (1, 2)), "curves must map each group to its Curve"),
+        (lambda policy: eo.individual_odds(policy.curves, (2, 1)), r"score_range=\(2, 1\) is not allowed"),
+        (lambda policy: eo.individual_odds(policy.curves, 2), "score_range=2 is not allowed"),
+        (lambda policy: eo.individual_odds(policy.curves, (1, np.nan)), "score_range=nan is not allowed"),
+    ],
+)
+def test_bad_input_is_one_clear_line(call, message):
+    with pytest.raises(eo.OptionError, match=message):
+        call(eo.fit(PEOPLE, target=(0.3, 0.35)))
 
 
 @given(curves() | mixes(far=1e3), curves() | mixes(far=1e3))

@@ -185,3 +185,8 @@ def test_any_source_of_random_numbers(kind):
     one, two, other = (eo.stability(joint, draws=3, rng=kind(seed)) for seed in (5, 5, 6))
     assert one == two != other
     assert eo.stability(joint, draws=2, rng=None).draws == 2
+
+
+def test_a_guarantee_is_not_its_own():
+    with pytest.raises(eo.OptionError, match=r"stability draws people again, and has no guarantee="):
+        eo.stability(eo.datasets.compas(), guarantee="finite")

@@ -42,6 +42,13 @@ def test_bad_slopes(credit, slopes):
     )
     with pytest.raises(eo.OptionError, match=message):
         eo.frontier(credit, max_slopes=slopes)
+    with pytest.raises(eo.OptionError, match=message.replace("max_slopes", "budgets")):
+        eo.frontier(credit, budgets=slopes)
+
+
+def test_slopes_too_small_to_compute_with(credit):
+    with pytest.raises(eo.OptionError, match=r"max_slopes=5e-324 is too small .* Allowed: from 1e-300 on"):
+        eo.frontier(credit, max_slopes=[0.1, 5e-324])
 
 
 def test_policies_that_are_there_are_compared_too(credit):
@@ -51,6 +58,10 @@ def test_policies_that_are_there_are_compared_too(credit):
     assert rows["mine"].largest_slope == max(policy.certificate.slopes)
     with pytest.raises(eo.OptionError, match=r"policies must map names to policies, such as .* got list"):
         eo.compare(credit, curves=[], policies=[policy])
+    with pytest.raises(eo.OptionError, match=r"policies\['mine'\] must be a Policy, got int"):
+        eo.compare(credit, curves=[], policies={"mine": 3})
+    with pytest.raises(eo.OptionError, match="curves=3 is not allowed"):
+        eo.compare(credit, curves=3)
     with pytest.raises(eo.UnknownGroupError, match="does not know the group"):
         eo.compare(eo.datasets.compas(), curves=[], policies={"mine": policy})
 
@@ -113,3 +124,18 @@ def test_a_frame_is_of_the_best_library_that_is_there(monkeypatch):
         assert type(made).__module__.startswith(name)
         assert str(next(iter(made["a"]))) == "1"
         monkeypatch.setitem(sys.modules, name, None)
+
+
+def test_a_frontier_of_chance_goes_from_nobody_to_all_that_helps():
+    joint = eo.datasets.compas()
+    frontier = eo.frontier(joint, against="randomized")
+    assert frontier.max_randomized == frontier.budgets
+    assert frontier.budgets[0] == 0
+    assert list(frontier.budgets) == sorted(frontier.budgets)
+    best = eo.fit(joint, curve="fixed").certificate.objective
+    assert frontier.objectives[-1] == pytest.approx(best, abs=1e-9)
+    assert frontier.objectives[-2] < best  # no sooner than with the last budget
+    everybody_alike = max(sum(m.negatives.sum() for m in joint.members), sum(m.positives.sum() for m in joint.members))
+    assert frontier.objectives[0] == pytest.approx(everybody_alike / joint.total, abs=1e-12)
+    with pytest.raises(eo.OptionError, match=r"against 'randomized', not 'slope'. Hint: .budgets has them either way"):
+        frontier.max_slopes  # noqa: B018 asking is enough

@@ -16,16 +16,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from evenodds.errors import EvenoddsWarning, OptionError, one_of
-from evenodds.evaluation.drift import Drift, farthest_moved
+from evenodds.errors import DataError, EvenoddsWarning, OptionError, one_of
+from evenodds.evaluation import audit_text
+from evenodds.evaluation.drift import Drift
 from evenodds.evaluation.group_audit import Confusion, GroupAudit, audit_of_group, audit_of_several
 from evenodds.evaluation.impact import check_odds
 from evenodds.evaluation.intervals import (
     Estimate,
     Pair,
-    confidence_of,
     critical_value,
     difference,
+    interval_confidence,
     largest,
     mean_interval,
     merged,
@@ -33,26 +34,24 @@ from evenodds.evaluation.intervals import (
     smallest,
     value_for_verdicts,
 )
+from evenodds.evaluation.key_columns import columns_of_keys
 from evenodds.evaluation.metrics import BetweenGroups, IndividualOdds, individual_odds
-from evenodds.evaluation.outcomes import RATES
+from evenodds.evaluation.outcomes import RATE_NAMES, RATES
 from evenodds.evaluation.verdict import Verdict, verdict_on
 from evenodds.frames import columns_of, frame_of_rows
 from evenodds.model.curves import Curve
 from evenodds.model.goals import constraint_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
-from evenodds.model.keys import JOINER, GroupLike, parts_by_key, parts_of
+from evenodds.model.keys import GroupLike, parts_by_key
 from evenodds.model.reviewed import Treatment
-from evenodds.showing import Shown, aligned
-from evenodds.values import Frozen, number_of
+from evenodds.showing import Shown, people_text
+from evenodds.values import Frozen, names_of, number_of
 
-__all__ = ["BETWEEN", "Audit", "by_columns", "measured", "warn_of_open_ends"]
+__all__ = ["Audit", "measured", "warn_of_open_ends", "with_columns"]
 
-_FIGURES = ("fpr", "tpr", "fnr", "accuracy", "selection_rate", "precision", "randomized", "auc", "base_rate")
 _RATE_OF = {"fnr": "tpr", "tnr": "fpr"}  # a difference of these is one of those
 _COLUMNS = ("part", "figure", "group", "other", "value", "low", "high")
-_AMONG = {"fpr": "among negatives", "tpr": "among positives", "selection_rate": "among all"}
-_MANY = 20  # groups that are listed one by one
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,16 +160,18 @@ class Audit(Shown, BetweenGroups[Estimate]):
         """
         odds = check_odds(decision_or_odds)
         constraint_of(constraints, 0.0)
+        columns = names_of("columns", columns)
         named = columns_of(group) or []
-        columns = columns or ([str(one.name) for one in named] if len(named) > 1 else [])
+        columns = columns or ([str(column.name) for column in named] if len(named) > 1 else [])
         joint = JointDistribution.from_arrays(odds, group, label, weight=weight, one_sided="keep")
         members = (*joint.members, *joint.one_sided)
         same = Curve("linear", 0.0, 1.0, 0.5)  # odds are what they are
-        made = measured({m.key: same for m in members}, members, (0.0, 1.0), confidence_of(confidence), constraints)
-        by_group = tuple(replace(g, lipschitz=math.nan) for g in sorted(made.by_group, key=lambda one: one.group))
-        made = by_columns(replace(made, by_group=by_group, individual_odds=None), columns, parts_by_key(group))
-        warn_of_open_ends(made)
-        return made if tolerance is None else made.judged(tolerance)
+        confidence = interval_confidence(confidence)
+        scored = measured({m.key: same for m in members}, members, (0.0, 1.0), confidence, constraints)
+        by_group = tuple(replace(g, lipschitz=math.nan) for g in sorted(scored.by_group, key=lambda g: g.group))
+        result = with_columns(replace(scored, by_group=by_group, individual_odds=None), columns, parts_by_key(group))
+        warn_of_open_ends(result)
+        return result if tolerance is None else result.judged(tolerance)
 
     def judged(self, tolerance: float, constraints: str | None = None) -> Audit:
         """The same with a verdict on a tolerance.
@@ -203,14 +204,14 @@ class Audit(Shown, BetweenGroups[Estimate]):
     def marginals(self) -> Mapping[str, Audit]:
         """Where groups are combinations, such as of race and sex: the same figures by each column alone."""
         critical = critical_value(self.confidence)
-        found = {}
+        marginals = {}
         for i, column in enumerate(self.columns):
-            parts: dict[str, list[GroupAudit]] = {}
-            for one, values in zip(self.by_group, self.parts, strict=True):
-                parts.setdefault(values[i], []).append(one)
-            several = tuple(audit_of_several(key, some, critical) for key, some in sorted(parts.items()))
-            found[column] = Audit(several, self.confidence, self.constraints, self.accuracy, None, (), Frozen({}))
-        return Frozen(found)
+            by_value: dict[str, list[GroupAudit]] = {}
+            for figures, values in zip(self.by_group, self.parts, strict=True):
+                by_value.setdefault(values[i], []).append(figures)
+            by_group = tuple(audit_of_several(value, parts, critical) for value, parts in sorted(by_value.items()))
+            marginals[column] = Audit(by_group, self.confidence, self.constraints, self.accuracy, None, (), Frozen({}))
+        return Frozen(marginals)
 
     # -- between groups --------------------------------------------------------------------------------------------
 
@@ -259,6 +260,9 @@ class Audit(Shown, BetweenGroups[Estimate]):
         Estimate
             With an interval that begins at 0 unless some pair differs for sure.
         """
+        if not rates:
+            msg = f"spread() takes one rate or several. Allowed: {', '.join((*RATES, *_RATE_OF))}."
+            raise OptionError(msg)
         return largest([pair.difference for rate in rates for pair in self._pairs(rate, len(rates))])
 
     def _smallest_ratio(self, *rates: str) -> Estimate:
@@ -287,8 +291,11 @@ class Audit(Shown, BetweenGroups[Estimate]):
         (str, str)
             Two groups' keys.
         """
-        one_of("figure", figure, _FIGURES)
+        one_of("figure", figure, RATE_NAMES)
         known = [g for g in self.by_group if not math.isnan(getattr(g, figure).value)]
+        if not known:
+            msg = f"The {RATE_NAMES[figure]} is not defined for any group, so that none has the largest."
+            raise DataError(msg)
         by = sorted(known, key=lambda g: float(getattr(g, figure)))
         return by[0].group, by[-1].group
 
@@ -335,11 +342,14 @@ class Audit(Shown, BetweenGroups[Estimate]):
         """What the audit cannot tell because people are not there; the verdict is not "pass" while there are any."""
         reasons = [f"Group {group!r} of the policy is not in the data." for group in self.missing]
         reasons += [
-            f"Group {group!r} is not known to the policy: {people:g} people." for group, people in self.unknown.items()
+            f"Group {group!r} is not known to the policy: {people_text(people)} people."
+            for group, people in self.unknown.items()
         ]
         for group in self.one_sided:
             g = self.groups[group]
-            reasons.append(f"Group {group!r} has {g.negatives:g} negatives and {g.positives:g} positives.")
+            reasons.append(
+                f"Group {group!r} has {people_text(g.negatives)} negatives and {people_text(g.positives)} positives."
+            )
         return reasons
 
     # -- for reading -----------------------------------------------------------------------------------------------
@@ -356,15 +366,15 @@ class Audit(Shown, BetweenGroups[Estimate]):
 
     def __repr__(self) -> str:
         people = sum(g.people for g in self.by_group)
-        said = "" if self.verdict is None else f", {str(self.verdict)!r}"
+        verdict = "" if self.verdict is None else f", {str(self.verdict)!r}"
         difference = self.equalized_odds_difference
-        return f"Audit({len(self.by_group)} groups, {people:,.6g} people, odds differ by {difference}{said})"
+        return f"Audit({len(self.by_group)} groups, {people_text(people)} people, odds differ by {difference}{verdict})"
 
     def rows(self) -> list[dict[str, Any]]:
         """The same as plain data: a dictionary for each row, with the names of the columns."""
         rows = self._rows("audited") + (self.before._rows("before") if self.before else [])  # noqa: SLF001 its own kind
-        for group, of in (self.changes or {}).items():
-            rows += [("change", rate, group, "", *estimate.row) for rate, estimate in of.items()]
+        for group, changes in (self.changes or {}).items():
+            rows += [("change", rate, group, "", *estimate.row) for rate, estimate in changes.items()]
         for (group, rate), estimate in (self.resampled or {}).items():
             rows.append(("bootstrap", rate, group, "", *estimate.row))
         for group, drift in (self.drift or {}).items():
@@ -375,7 +385,7 @@ class Audit(Shown, BetweenGroups[Estimate]):
     def _rows(self, part: str) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = []
         for g in self.by_group:
-            rows += [(part, name, g.group, "", *getattr(g, name).row) for name in _FIGURES]
+            rows += [(part, name, g.group, "", *getattr(g, name).row) for name in RATE_NAMES]
             exact = {
                 "people": g.people,
                 "positives": g.positives,
@@ -387,86 +397,11 @@ class Audit(Shown, BetweenGroups[Estimate]):
             for pair in self.pairs(rate):
                 rows.append((part, f"{rate}_difference", pair.one, pair.other, *pair.difference.row))
                 rows.append((part, f"{rate}_ratio", pair.one, pair.other, *pair.ratio.row))
-        rows += [(part, name, "", "", *getattr(self, name).row) for name in BETWEEN]
+        rows += [(part, name, "", "", *getattr(self, name).row) for name in audit_text.BETWEEN]
         return rows
 
     def __str__(self) -> str:
-        people = sum(g.people for g in self.by_group)
-        lines = [f"Audit of {len(self.by_group)} groups, {people:,.6g} people; intervals of {self.confidence:.4g}."]
-        scored = self.individual_odds is not None  # else there are only decisions
-        head = ["group", "people", "positives", "FPR", "TPR", "accuracy", "selected", "precision", "by chance"]
-        head += ["AUC", "slope"] if scored else []
-        table = [
-            (
-                g.group,
-                f"{g.people:g}",
-                f"{g.positives:g}",
-                *(_short(e) for e in (g.fpr, g.tpr, g.accuracy, g.selection_rate, g.precision, g.randomized)),
-                *((_short(g.auc), "jump" if math.isinf(g.lipschitz) else f"{g.lipschitz:.4g}") if scored else ()),
-            )
-            for g in self.by_group[:_MANY]
-        ]
-        lines += aligned([head, *table], [True, *[False] * (len(head) - 1)])
-        if len(self.by_group) > _MANY:
-            lines.append(f"  ... and {len(self.by_group) - _MANY} groups more")
-        lines.append("Between groups, all pairs at once:")
-        for name, text in BETWEEN.items():
-            was = f"   before {getattr(self.before, name)}" if self.before else ""
-            lines.append(f"  {text}: {getattr(self, name)}{was}")
-        if self.by_group:
-            low, high = self.extremes("selection_rate")
-            lines.append(f"  most and least often selected: {high} and {low}")
-        if self.individual_odds is not None:
-            lines.append(str(self.individual_odds))
-        if self.reviewed is not None:
-            lines += [
-                "Rates are those in the end, if reviewers say yes as often as was assumed. Reviewed, of everybody, of",
-                "negatives and of positives:",
-                *(f"  {group}: {', '.join(map(_short, of.values()))}" for group, of in self.reviewed.items()),
-            ]
-        for column, one in self.marginals.items():
-            rates = ", ".join(f"{g.group} {g.fpr:.3f} and {g.tpr:.3f}" for g in one.by_group)
-            lines.append(f"By {column} alone, FPR and TPR: {rates}; difference {one.equalized_odds_difference}.")
-        known = {group: drift.changes for group, drift in (self.drift or {}).items() if drift}
-        lines += [f"Drift of group {group!r} since the fit: {', and '.join(of)}." for group, of in known.items() if of]
-        lacking = [group for group in self.drift or {} if group not in known]
-        lines += [f"Drift of group {group!r}: the people of the fit lack it." for group in lacking]
-        if self.drift_bound is not None:
-            lines.append(self._told_drift_bound)
-        lines += [f"Open: {text}" for text in self.open_ends]
-        if self.verdict is not None:
-            lines.append(f"Verdict: {self.verdict}. {' '.join(self.verdict.reasons)}")
-        return "\n".join(lines)
-
-    @property
-    def _told_drift_bound(self) -> str:
-        rate, distances = farthest_moved(self.drift or {}, constraint_of(self.constraints, 0.0).rates)
-        what = self.constraints.replace("rate_parity", "rate").replace("_", " ")
-        moved = " and ".join(f"{distance:.4f} of {group!r}" for group, distance in distances.items())
-        moved = f"the two largest Kolmogorov-Smirnov distances: {moved}"
-        return (
-            f"On these people the {what} difference cannot exceed {self.drift_bound:.4f}: the tolerance of the fit, "
-            f"and how far scores have moved since {_AMONG[rate]} ({moved})."
-        )
-
-
-BETWEEN = {
-    "accuracy": "accuracy over everybody",
-    "equalized_odds_difference": "equalized odds difference",
-    "true_positive_rate_difference": "true positive rate difference",
-    "false_positive_rate_difference": "false positive rate difference",
-    "false_negative_rate_difference": "false negative rate difference",
-    "demographic_parity_difference": "demographic parity difference",
-    "accuracy_difference": "accuracy difference",
-    "equalized_odds_ratio": "equalized odds ratio",
-    "demographic_parity_ratio": "demographic parity ratio (four-fifths rule: at least 0.8)",
-}
-
-
-def _short(estimate: Estimate) -> str:
-    if math.isnan(estimate.value):
-        return "not defined"
-    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+        return audit_text.text_of(self)
 
 
 # -- making one --------------------------------------------------------------------------------------------------------
@@ -478,48 +413,10 @@ def warn_of_open_ends(result: Audit) -> None:
         warnings.warn(text, EvenoddsWarning, stacklevel=3)
 
 
-def by_columns(result: Audit, columns: Sequence[str], known: Mapping[str, tuple[str, ...]] | None = None) -> Audit:
-    """The same with names for the columns that groups are combinations of, and each group's values in them.
-
-    Where these are not known they are read from the groups' keys.
-    """
-    keys = [one.group for one in result.by_group]
-    parts = [] if known is None else [known[key] for key in keys]
-    if known is None or ({len(some) for some in parts} == {1} and len(columns) > 1):  # joined by somebody else
-        parts = _read(keys, columns)
-    counts = {len(some) for some in parts}
-    if len(counts) != 1 or counts == {1}:
-        return result
-    (count,) = counts
-    if columns and len(columns) != count:
-        raise OptionError(_misnamed(columns, count, keys[0]))
-    names = tuple(columns) or tuple(f"column {i + 1}" for i in range(count))
-    return replace(result, columns=names, parts=tuple(parts))
-
-
-def _read(keys: Sequence[str], columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Keys as the values of several columns; none, with a warning, where they can be read in more than one way."""
-    count = len(columns) or min((len(key.split(JOINER)) for key in keys), default=1)
-    if count == 1:
-        return []
-    readings = {key: parts_of(key, count) for key in keys}
-    for key, ways in readings.items():
-        if not ways:
-            raise OptionError(_misnamed(columns, len(key.split(JOINER)), key))
-        if len(ways) > 1:
-            told = "; or ".join(" and ".join(map(repr, way)) for way in ways[:2])
-            text = (
-                f"The group {key!r} can be read as {count} columns in more than one way: {told}. So there are no "
-                f"figures by each column alone. Hint: values without {JOINER!r}; or Audit.of_decisions, which is given "
-                "the columns themselves."
-            )
-            warnings.warn(text, EvenoddsWarning, stacklevel=4)
-            return []
-    return [ways[0] for ways in readings.values()]
-
-
-def _misnamed(columns: Sequence[str], count: int, key: str) -> str:
-    return f"columns={list(columns)!r} does not name the {count} columns of groups such as {key!r}."
+def with_columns(result: Audit, columns: Sequence[str], known: Mapping[str, tuple[str, ...]] | None = None) -> Audit:
+    """The same with names for the columns that groups are combinations of, and each group's values in them."""
+    names, parts = columns_of_keys([figures.group for figures in result.by_group], columns, known)
+    return replace(result, columns=names, parts=parts)
 
 
 def measured(
@@ -530,15 +427,14 @@ def measured(
     constraints: str,
 ) -> Audit:
     """Measure groups under curves."""
-    measured = [
-        audit_of_group(member, curves[member.key], score_range, critical_value(confidence)) for member in members
-    ]
-    everybody = merged([(m.samples["accuracy"], m.people) for m in measured])
+    critical = critical_value(confidence)
+    by_group = tuple(audit_of_group(member, curves[member.key], score_range, critical) for member in members)
+    everybody = merged([(g.samples["accuracy"], g.people) for g in by_group])
     return Audit(
-        tuple(measured),
+        by_group,
         confidence,
         constraints,
-        mean_interval(everybody, critical_value(confidence)),
+        mean_interval(everybody, critical),
         individual_odds(curves, score_range),
         (),
         Frozen({}),

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evenodds.errors import DataError
-from evenodds.evaluation.audit import Audit, by_columns, measured, warn_of_open_ends
+import numpy as np
+
+from evenodds.errors import DataError, EvenoddsWarning
+from evenodds.evaluation.audit import Audit, measured, warn_of_open_ends, with_columns
 from evenodds.evaluation.deciders import Decider, curves_before, curves_of
 from evenodds.evaluation.drift import Drift, drift_of, farthest_moved
-from evenodds.evaluation.intervals import Estimate, confidence_of, critical_value, mean_interval
+from evenodds.evaluation.intervals import Estimate, critical_value, interval_confidence, mean_interval
 from evenodds.evaluation.outcomes import outcomes_of
 from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles, resampled_rates
-from evenodds.model.goals import constraint_of
+from evenodds.model.goals import Rate, coefficients, constraint_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_is_joint
 from evenodds.model.policy import Policy
+from evenodds.model.rates import rates_of
 from evenodds.model.reviewed import Reviewing, Treatment
+from evenodds.model.weaknesses import backwards, elsewhere_of
 from evenodds.values import Frozen, whole_number_of
 
-__all__ = ["audit"]
+__all__ = ["audit", "doubts"]
 
 
 def audit(
@@ -92,34 +97,32 @@ def audit(
     0.0218 [0.0000, 0.0553]
     """
     check_is_joint(joint, "The second argument")
-    confidence = confidence_of(confidence)
+    confidence = interval_confidence(confidence)
     bootstrap, source = whole_number_of("bootstrap", bootstrap), generator_of(rng)
     there = {member.key: member for member in (*joint.members, *joint.one_sided)}
     curves = curves_of(policy, list(there), joint.orientation, "policy")
     known = [there[group] for group in curves if group in there]
     unknown = {key: member.total for key, member in there.items() if key not in curves}
     if not any(member.total > 0 for member in known):
-        told = policy.unknown(sorted(unknown)) if isinstance(policy, Policy) and unknown else ""
-        msg = f"There is nobody to audit. {told}".strip()
+        why = policy.unknown(sorted(unknown)) if isinstance(policy, Policy) and unknown else ""
+        msg = f"There is nobody to audit. {why}".strip()
         raise DataError(msg)
     earlier = None if before is None else curves_before(before, [member.key for member in known], joint.orientation)
     certificate = policy.certificate if isinstance(policy, Policy) else None
     constraints = certificate.constraints if certificate else "equalized_odds"
     score_range = policy.score_range if isinstance(policy, Policy) else joint.score_range
-    result = measured(curves, known, score_range, confidence, constraints)
-    result = replace(
-        result,
-        missing=tuple(group for group in curves if group not in there),
-        unknown=Frozen(unknown),
-    )
-    result = by_columns(result, columns)
+
+    def of_known(treatments: Mapping[str, Treatment]) -> Audit:
+        result = measured(treatments, known, score_range, confidence, constraints)
+        return replace(result, missing=tuple(key for key in curves if key not in there), unknown=Frozen(unknown))
+
+    result = with_columns(of_known(curves), columns)
     if isinstance(policy, Policy) and policy.review is not None:
         result = replace(result, reviewed=_reviewed(known, policy, confidence))
     if earlier is not None:
-        old = measured(earlier, known, score_range, confidence, result.constraints)
         result = replace(
             result,
-            before=replace(old, missing=result.missing, unknown=result.unknown),
+            before=of_known(earlier),
             changes=Frozen({m.key: _changes(m, curves[m.key], earlier[m.key], confidence) for m in known}),
         )
     if reference is not None:
@@ -131,49 +134,82 @@ def audit(
         promised = certificate.fitted_tolerance if certificate else None
         if result.reviewed is not None and constraints == "demographic_parity":
             promised = None  # who is selected in the end goes by the label too, and not by the score alone
-        result = replace(result, drift=drift, drift_bound=_drift_bound(drift, constraints, promised))
+        bound = _drift_bound(drift, curves, reference, constraint_of(constraints, 0.0).rates, promised)
+        result = replace(result, drift=drift, drift_bound=bound)
     if bootstrap:
         drawn = resampled_rates(curves, known, bootstrap, source)
         result = replace(
             result, resampled=Frozen({key: percentiles(values, confidence) for key, values in drawn.items()})
         )
     warn_of_open_ends(result)
+    for text in doubts(policy, joint, result):
+        warnings.warn(text, EvenoddsWarning, stacklevel=2)
     return result if tolerance is None else result.judged(tolerance)
 
 
-def _drift_bound(drift: Mapping[str, Drift | None], constraints: str, tolerance: float | None) -> float | None:
-    """The tolerance and the largest sum of two groups' distances in a constrained rate, by label."""
+def doubts(policy: Decider, joint: JointDistribution, result: Audit) -> Iterator[str]:
+    """What makes one doubt that these people's scores and labels are those that the policy is for."""
+    if isinstance(policy, Policy):
+        yield from elsewhere_of(policy.score_range, joint)
+    # Twice as far from a coin's 1/2 as the interval says: of many groups some are beyond it by chance.
+    backward = {g.group: g.auc.value for g in result.by_group if g.auc < 0.5 - 2 * (g.auc.high - g.auc)}
+    if backward:
+        yield f"{backwards(backward)} Hint: check the labels, and which scores are the better ones."
+
+
+def _drift_bound(
+    drift: Mapping[str, Drift | None],
+    curves: Mapping[str, Treatment],
+    reference: JointDistribution,
+    rates: Sequence[Rate],
+    tolerance: float | None,
+) -> float | None:
+    """How far groups were apart at most, and the largest sum of two groups' distances in a constrained rate, by label.
+
+    They were by the tolerance, or by more if the people of reference= are not those of the fit.
+    """
     if tolerance is None or None in drift.values():
         return None
-    _, distances = farthest_moved(drift, constraint_of(constraints, 0.0).rates)
-    return min(tolerance + sum(distances.values()), 1.0)
+    apart = max(tolerance, _apart(curves, reference, rates, drift))
+    return min(apart + sum(farthest_moved(drift, rates)[1].values()), 1.0)
+
+
+def _apart(
+    curves: Mapping[str, Treatment], reference: JointDistribution, rates: Sequence[Rate], groups: Container[str]
+) -> float:
+    """How far groups are apart in constrained rates on the people of reference=, who need not be those of the fit."""
+    there = replace(reference, members=tuple(member for member in reference.members if member.key in groups))
+    both = [rates_of(curves[member.key], member) for member in there.members]
+    points = np.array([[point.fpr, point.tpr] for point in both])
+    by_rate = [(coefficients(there, rate) * points).sum(axis=1) for rate in rates if there.members]
+    return max((float(np.ptp(values)) for values in by_rate), default=0.0)
 
 
 def _drift(known: Sequence[Group], reference: JointDistribution, confidence: float) -> Frozen[str, Drift | None]:
     fitted = {member.key: member for member in (*reference.members, *reference.one_sided) if member.total > 0}
     there = [m for m in known if m.total > 0]
-    both = sum(m.key in fitted for m in there)
+    compared = sum(m.key in fitted for m in there)
     return Frozen(
-        {m.key: drift_of(m, fitted[m.key], confidence, groups=both) if m.key in fitted else None for m in there}
+        {m.key: drift_of(m, fitted[m.key], confidence, groups=compared) if m.key in fitted else None for m in there}
     )
 
 
 def _reviewed(known: Sequence[Group], policy: Policy, confidence: float) -> Mapping[str, Mapping[str, Estimate]]:
     """The shares of each group that are reviewed, with their intervals."""
     critical = critical_value(confidence)
-    found = {}
+    shares = {}
     for member in known:
         treatment = policy.treatments[member.key]
         assert isinstance(treatment, Reviewing)  # noqa: S101 who asks has looked
         outcomes = outcomes_of(member, treatment)
         sides = {"everybody": outcomes.everybody, "negatives": outcomes.negatives, "positives": outcomes.positives}
-        found[member.key] = Frozen(
+        shares[member.key] = Frozen(
             {
                 who: mean_interval(side.sample(treatment.reviewed(treatment.scale.own(side.scores))), critical)
                 for who, side in sides.items()
             }
         )
-    return Frozen(found)
+    return Frozen(shares)
 
 
 def _changes(member: Group, after: Treatment, before: Treatment, confidence: float) -> Mapping[str, Estimate]:

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import OptionError
+from evenodds.evaluation.deciders import named_policies
 from evenodds.evaluation.metrics import metrics_of
-from evenodds.geometry.pieces import Floats
 from evenodds.model.curves import Curve
 from evenodds.model.families import FAMILIES, family_of
 from evenodds.model.fit import fitted_curves
 from evenodds.model.goals import Cost, Objective, objective_of
-from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.policy import Policy, check_policy
+from evenodds.model.one_threshold import best_threshold
+from evenodds.model.policy import Policy
 from evenodds.model.request import Request
 from evenodds.model.reviewed import Treatment
 from evenodds.model.roc import Point
 from evenodds.showing import Shown, text_table
+from evenodds.values import names_of
 
-__all__ = ["Compared", "Comparison", "best_threshold", "compare"]
+__all__ = ["Compared", "Comparison", "compare"]
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,7 @@ def compare(
     linear            0.8346 0.000 0.106
     """
     check_joint(joint)
-    if isinstance(curves, str):
-        curves = [curves]
-    families = [family_of(curve, "curves") for curve in curves]
+    families = [family_of(curve, "curves") for curve in names_of("curves", curves)]
     shared = {
         "constraints": constraints, "objective": objective, "tolerance": tolerance, "selection_rate": selection_rate,
     }  # fmt: skip
@@ -137,6 +135,10 @@ def compare(
     requested = {f.name: shared | {"curve": f.name} | (budget if f.is_continuous else {}) for f in families}
     for options in (shared | budget, *requested.values()):
         Request.of(**options)
+    named = named_policies("policies", policies)
+    for policy in named.values():
+        policy.check_orientation(joint.orientation)
+        policy.check_knows(joint.groups)
     goal = objective_of(objective, joint)
     rows = []
     if not goal.is_distance:
@@ -145,41 +147,14 @@ def compare(
             _row("group thresholds", joint, goal, _group_thresholds(joint, goal)),
         ]
     rows += [_row(name, joint, goal, fitted_curves(joint, options)) for name, options in requested.items()]
-    for name, policy in _named(policies).items():
-        check_policy(policy)
-        policy.check_orientation(joint.orientation)
-        policy.check_knows(joint.groups)
+    for name, policy in named.items():
         rows.append(_row(name, joint, goal, [policy.treatments[group] for group in joint.groups]))
     return Comparison(goal.name, tuple(rows))
 
 
-def _named(policies: object) -> Mapping[str, Policy]:
-    if policies is None:
-        return {}
-    if not isinstance(policies, Mapping):
-        msg = f"policies must map names to policies, such as {{'old': policy}}; got {type(policies).__name__}."
-        raise OptionError(msg)
-    return policies
-
-
-def _threshold(joint: JointDistribution, at: float) -> Curve:
-    return Curve.threshold(at).on(joint.scale)
-
-
-def best_threshold(members: Sequence[Group], gains: Sequence[Floats]) -> float:
-    """The single threshold with the greatest gain, on the scale of the groups; `gains` are of a yes at each score."""
-    scores = np.unique(np.concatenate([member.scores for member in members]))
-    scores = np.append(scores, np.nextafter(scores[-1], np.inf))
-    gain = np.zeros(scores.size)
-    for member, own in zip(members, gains, strict=True):
-        gain += np.append(np.cumsum(own[::-1])[::-1], 0.0)[np.searchsorted(member.scores, scores)]
-    return float(scores[int(np.argmax(gain))])
-
-
 def _one_threshold(joint: JointDistribution, goal: Objective) -> list[Curve]:
     """The single threshold for everybody with the greatest gain."""
-    gains = [by @ member.class_conditional for member, by in zip(joint.members, goal.by_rate, strict=True)]
-    return [_threshold(joint, best_threshold(joint.members, gains))] * len(joint.members)
+    return [Curve.threshold(best_threshold(joint, goal)).on(joint.scale)] * len(joint.members)
 
 
 def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve, ...]:
@@ -188,7 +163,7 @@ def _group_thresholds(joint: JointDistribution, goal: Objective) -> tuple[Curve,
     for member, by in zip(joint.members, goal.by_rate, strict=True):
         roc = member.roc
         vertex = int(np.argmax(by[0] * roc.fpr + by[1] * roc.tpr))
-        thresholds.append(_threshold(joint, roc.threshold(vertex)))
+        thresholds.append(Curve.threshold(roc.threshold(vertex)).on(joint.scale))
     return tuple(thresholds)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from evenodds.errors import OptionError, UnknownGroupError
 from evenodds.model.curves import Curve
-from evenodds.model.policy import Policy
+from evenodds.model.policy import Policy, check_policy
 from evenodds.model.reviewed import Treatment
 from evenodds.model.scale import Orientation
 from evenodds.values import number_of
 
-__all__ = ["Decider", "curves_before", "curves_of"]
+__all__ = ["Decider", "curves_before", "curves_of", "named_policies"]
 
 Decider = Policy | float | Mapping[str, float]
 _ALLOWED = "a policy, a score (the single threshold of everybody), or such a score for each group"
@@ -49,6 +49,18 @@ def curves_before(
         msg = f"{name}=: {known}"
         raise UnknownGroupError(msg)
     return {group: curves[group] for group in groups}
+
+
+def named_policies(option: str, policies: object) -> Mapping[str, Policy]:
+    """Policies by the names that an option gives them; none where it is None."""
+    if policies is None:
+        return {}
+    if not isinstance(policies, Mapping):
+        msg = f"{option} must map names to policies, such as {{'old': policy}}; got {type(policies).__name__}."
+        raise OptionError(msg)
+    for name, policy in policies.items():
+        check_policy(policy, f"{option}[{name!r}]")
+    return policies
 
 
 def _unknown(groups: Sequence[str], curves: Mapping[str, Treatment]) -> str:

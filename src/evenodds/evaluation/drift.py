@@ -19,6 +19,9 @@ _BINS = 10
 _MEASURES = 3  # of a change: two of the scores, and the share of positives
 _FROM_NOBODY = 0.5  # people that an empty bin counts for
 
+_Weighted = tuple[Floats, Floats]
+"""Scores in ascending order, and their weights."""
+
 
 @dataclass(frozen=True)
 class Drift:
@@ -100,31 +103,32 @@ class Drift:
 
 def farthest_moved(drift: Mapping[str, Drift | None], rates: Sequence[str]) -> tuple[str, dict[str, float]]:
     """The rate in which the distances of two groups add up to most, and these two with their distances."""
-    known = {group: one for group, one in drift.items() if one is not None}
+    known = {group: own for group, own in drift.items() if own is not None}
 
-    def two(rate: str) -> dict[str, float]:
-        apart = {group: one.distance[rate] for group, one in known.items()}
-        return dict(sorted(apart.items(), key=lambda of: of[1], reverse=True)[:2])
+    def two_largest(rate: str) -> dict[str, float]:
+        distances = {group: own.distance[rate] for group, own in known.items()}
+        return dict(sorted(distances.items(), key=lambda item: item[1], reverse=True)[:2])
 
-    rate = max(rates, key=lambda one: sum(two(one).values()))
-    return rate, two(rate)
+    rate = max(rates, key=lambda rate: sum(two_largest(rate).values()))
+    return rate, two_largest(rate)
 
 
-def drift_of(fresh: Group, fitted: Group, confidence: float, *, groups: int = 1) -> Drift:
+def drift_of(fresh: Group, fitted: Group, confidence: float, *, groups: int) -> Drift:
     """Compare one group's fresh people with those at the fit; so many groups share the chance of an alarm."""
     from scipy.special import chdtri  # noqa: PLC0415 heavy
 
-    people = [_everybody(group) for group in (fresh, fitted)]
-    size = 1 / (1 / people[0][2] + 1 / people[1][2])
-    inner = np.unique(_quantiles(people[1][0], people[1][1], np.arange(1, _BINS) / _BINS))
+    both = (fresh, fitted)
+    size = 1 / (1 / fresh.n_effective + 1 / fitted.n_effective)
+    everybody = [_everybody(group) for group in both]
+    inner = np.unique(_quantiles(*everybody[1], np.arange(1, _BINS) / _BINS))
     shares = np.array(
         [
             np.bincount(np.searchsorted(inner, scores, side="left"), weights, minlength=inner.size + 1) / weights.sum()
-            for scores, weights, _ in people
+            for scores, weights in everybody
         ]
     )
     shares = shares[:, shares.any(axis=0)]  # a bin that nobody ever was in tells nothing
-    counted = np.maximum(shares, [[_FROM_NOBODY / number] for _, _, number in people])
+    counted = np.maximum(shares, [[_FROM_NOBODY / group.n_effective] for group in both])
     counted /= counted.sum(axis=1, keepdims=True)
     unlikely = (1 - confidence) / (_MEASURES * groups)
     index = float(np.sum((counted[0] - counted[1]) * np.log(counted[0] / counted[1])))
@@ -135,30 +139,29 @@ def drift_of(fresh: Group, fitted: Group, confidence: float, *, groups: int = 1)
         fresh.key,
         index,
         chance,
-        _largest_gap(people[0], people[1]),
+        _largest_gap(*everybody),
         math.sqrt(-math.log(unlikely / 2) / 2 / size),
-        difference(*(mean_interval(_base_rate(group), critical) for group in (fresh, fitted))),
+        difference(*(mean_interval(_base_rate(group), critical) for group in both)),
         Frozen(_distances(fresh, fitted)),
     )
 
 
 def _distances(fresh: Group, fitted: Group) -> dict[str, float]:
     """Distances among negatives, positives and all; 1 where there is nobody to compare with."""
-    every = {
-        "fpr": [(side.points, side.weights, 0.0) for side in (fresh.by_label[0], fitted.by_label[0])],
-        "tpr": [(side.points, side.weights, 0.0) for side in (fresh.by_label[1], fitted.by_label[1])],
+    people = {
+        "fpr": [(group.by_label[0].points, group.by_label[0].weights) for group in (fresh, fitted)],
+        "tpr": [(group.by_label[1].points, group.by_label[1].weights) for group in (fresh, fitted)],
         "selection_rate": [_everybody(group) for group in (fresh, fitted)],
     }
     return {
-        rate: _largest_gap(*both) if all(weights.sum() > 0 for _, weights, _ in both) else 1.0
-        for rate, both in every.items()
+        rate: _largest_gap(*both) if all(weights.sum() > 0 for _, weights in both) else 1.0
+        for rate, both in people.items()
     }
 
 
-def _everybody(group: Group) -> tuple[Floats, Floats, float]:
-    """Scores in order, their weights, and how many people that is."""
+def _everybody(group: Group) -> _Weighted:
     table = group.table
-    return table.scores, table.negatives + table.positives, group.n_effective
+    return table.scores, table.negatives + table.positives
 
 
 def _base_rate(group: Group) -> Sample:
@@ -171,10 +174,11 @@ def _quantiles(scores: Floats, weights: Floats, at: Floats) -> Floats:
     return np.asarray(scores[np.minimum(np.searchsorted(sums, at * sums[-1]), scores.size - 1)])
 
 
-def _largest_gap(one: tuple[Floats, Floats, float], other: tuple[Floats, Floats, float]) -> float:
+def _largest_gap(one: _Weighted, other: _Weighted) -> float:
+    """The Kolmogorov-Smirnov distance: the largest difference of two distribution functions."""
     at = np.union1d(one[0], other[0])
     below = [
         np.append(0.0, np.cumsum(weights) / weights.sum())[np.searchsorted(scores, at, side="right")]
-        for scores, weights, _ in (one, other)
+        for scores, weights in (one, other)
     ]
     return float(np.abs(below[0] - below[1]).max())

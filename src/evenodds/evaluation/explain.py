@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from evenodds.errors import DataError, OptionError, UnreachableError
+from evenodds.evaluation.inverse import SAME_ODDS, Plateau, plateaus_of, score_needed, scores_with
 from evenodds.evaluation.step import POINT, Step, beyond_the_scores, step_of
-from evenodds.geometry.roots import bracketed_root
 from evenodds.model.curves import Curve
 from evenodds.model.families import family_of
 from evenodds.model.groups import Group
@@ -25,20 +24,10 @@ from evenodds.model.search import CurveSearch
 from evenodds.model.target import check_reach
 from evenodds.values import Frozen, number_of
 
-__all__ = ["Explanation", "Plateau", "explain", "fixed_to", "plateaus_of", "score_needed", "scores_with"]
+__all__ = ["Explanation", "explain", "fixed_to"]
 
-_SAME = 1e-12  # odds nearer than this are the same odds
-_NEAR = 1e-10  # what the score that is found for odds may miss them by
 _FEW = 3  # stretches of rising odds that are told one by one
 _WORTH_KNOWING = (0.5, 0.9, 1.0)  # odds that people ask the way to
-
-
-class Plateau(NamedTuple):
-    """A stretch of scores that have the same odds; `start` is the score that speaks least for a yes."""
-
-    odds: float
-    start: float
-    stop: float
 
 
 @dataclass(frozen=True)
@@ -117,7 +106,11 @@ class Explanation:
                 f"{_percent(self.odds)}, of a review {_percent(self.review)}, and of an automatic no {_percent(no)}.",
                 "What follows is about the automatic yes.",
             ]
-        text.append(self._one_step())
+        lo, hi = self.score_range
+        if lo <= self.score <= hi:
+            text.append(self._one_step())
+        else:
+            text.append(f"Nobody at the fit had such a score: they went from {lo:g} to {hi:g}.")
         if self.rank is not None:
             text.append(f"The score is better than that of {_percent(self.rank)} of the group.")
         if self.positive_share is not None:
@@ -140,7 +133,7 @@ class Explanation:
         if abs(self._seen[1] - self.score) < self.step.size:
             which = "highest" if upward else "lowest"
             step, odds = f"the {which} score seen at the fit, {self._seen[1]:.6g},", self.best_odds
-        if abs(odds - self.odds) <= _SAME:
+        if abs(odds - self.odds) <= SAME_ODDS:
             return f"With {step} they would be the same."
         return f"With {step} they would be {_percent(odds)} (slope here {self.slope:.4g})."
 
@@ -159,20 +152,20 @@ class Explanation:
         return [f"The group's odds {', then '.join(steps)}; between they stay at {level}."]
 
     def _way_up(self) -> list[str]:
-        ahead = [(odds, at) for odds, at in self.needed.items() if odds > self.odds + _SAME]
+        ahead = [(odds, at) for odds, at in self.needed.items() if odds > self.odds + SAME_ODDS]
         first, last = self._seen
         everywhere = [odds for odds, at in ahead if at is not None and self._is_better(first, at)]
         nowhere = [_percent(odds) for odds, at in ahead if at is not None and self._is_better(at, last)]
         never = [_percent(odds) for odds, at in ahead if at is None]
         within = {at: odds for odds, at in ahead if at is not None and min(first, last) <= at <= max(first, last)}
         reached = [f"{_percent(odds)} at {at:.6g}" for at, odds in within.items()]  # of odds with one score the highest
-        told = (
+        sentences = (
             (everywhere, f"Every score seen at the fit has odds of at least {_percent(max(everywhere, default=0))}."),
             (reached, f"The group has odds of {', '.join(reached)}."),
             (nowhere, f"No score seen at the fit reaches odds of {' or '.join(nowhere)}."),
             (never, f"No score of the group has odds of {' or '.join(never)}."),
         )
-        return [sentence for found, sentence in told if found]
+        return [sentence for odds, sentence in sentences if odds]
 
     def _elsewhere(self) -> list[str]:
         lo, hi = self.score_range
@@ -181,12 +174,12 @@ class Explanation:
         places = [f"{_between(at)} in group {group!r}" for group, at in seen.items()]
         unseen = [repr(group) for group in given if group not in seen]
         never = [repr(group) for group in self.same_odds if group not in given]
-        told = (
+        sentences = (
             (places, f"The same odds are given {'; '.join(places)}."),
             (unseen, f"No score seen at the fit gives these odds in group {', '.join(unseen)}."),
             (never, f"No score gives these odds in group {', '.join(never)}."),
         )
-        return [sentence for found, sentence in told if found]
+        return [sentence for groups, sentence in sentences if groups]
 
     def _without_curves(self) -> str:
         assert self.fixed is not None  # noqa: S101 asked only then
@@ -252,7 +245,7 @@ def explain(
     At a score of 49.5 the odds of a yes in group 'white' are 78.32 %. ...
     """
     check_policy(policy)
-    key = _known(policy, group)
+    key = _checked_key(policy, group)
     own = policy.curves[key]
     at = number_of("score", score, "a finite number")
     asked = _odds_asked_for(odds)
@@ -284,10 +277,9 @@ def _odds_asked_for(odds: object) -> list[float]:
     return [number_of("odds", wanted, "numbers from 0 to 1", low=0, high=1) for wanted in odds]
 
 
-def _known(policy: Policy, group: object) -> str:
+def _checked_key(policy: Policy, group: object) -> str:
     key = key_of(group) if isinstance(group, (tuple, list)) else str(group)
-    if key not in policy.curves:
-        policy.odds([0.0], [key])  # raises, and says which groups are known
+    policy.check_knows([key])
     return key
 
 
@@ -318,85 +310,6 @@ def fixed_to(member: Group, point: Point, policy: Policy) -> Curve | None:
     (path,) = CurveSearch(JointDistribution((member,), "positive"), family_of("fixed"), [point]).singles
     assert path is not None  # noqa: S101 a fixed curve always has one
     return path.curve(0).on(Scale(policy.orientation))
-
-
-# -- the way back from odds to scores ----------------------------------------------------------------------------------
-
-
-def score_needed(curve: Curve, odds: float) -> float | None:
-    """The least favourable score that has at least these odds; None where no score has.
-
-    >>> score_needed(Curve("linear", 20, 60, 0.5), 0.75)
-    50.0
-    """
-    own = curve.scale.own
-    if curve.is_constant:
-        return own(-math.inf) if odds <= curve.p + _SAME else None
-    held = _plateau_at(curve, odds)
-    if held is not None:
-        return held.start  # before it rounding alone may say the same
-    lo, hi = curve.upward
-    room = max(1.0, hi - lo, 4 * math.ulp(lo))
-    top = float(curve(own(hi + room)))
-    if top < odds - _SAME:
-        return None
-    level = min(odds, top)  # rounding must not put certainty out of reach
-
-    def short(upward: float) -> float:
-        """Above 0 where the odds are too low; never 0, since of a plateau the beginning is wanted."""
-        gap = level - float(curve(own(upward)))
-        return gap if gap > 0 else -1.0
-
-    if float(curve(own(lo - room))) >= odds - _SAME:
-        return own(-math.inf)
-    root = bracketed_root(short, (lo - room, short(lo - room)), (hi + room, -1.0), 0.0)[1]
-    # Around 0 floating-point numbers are so dense that a search ends before it is at a threshold of 0.
-    breaks = curve.scale.upward(curve.pieces.breaks)
-    jumps = [float(at) for at in breaks if np.isfinite(at) and at < root and short(float(at)) < 0]
-    return own(min([root, *jumps]))
-
-
-def scores_with(curve: Curve, odds: float) -> tuple[float, float] | None:
-    """Between which scores a curve has these odds, the less favourable first; None where it never has them.
-
-    >>> scores_with(Curve("fixed", 20, 60, 0.5), 0.5), scores_with(Curve("fixed", 20, 60, 0.5), 0.7)
-    ((20.0, 60.0), None)
-    """
-    own = curve.scale.own
-    if curve.is_constant:
-        return (own(-math.inf), own(math.inf)) if abs(curve.p - odds) <= _SAME else None
-    held = _plateau_at(curve, odds)
-    if held is not None:
-        return held.start, held.stop
-    first = score_needed(curve, odds)
-    if first is None or abs(float(curve(first)) - odds) > _NEAR:
-        return None  # the odds jump over these, or never get there
-    last = score_needed(curve, odds + _NEAR)
-    return first, own(math.inf) if last is None else last
-
-
-def plateaus_of(curve: Curve) -> tuple[Plateau, ...]:
-    """The stretches of scores over which a curve's odds stay the same, from no to yes.
-
-    >>> [(plateau.start, plateau.stop) for plateau in plateaus_of(Curve("linear", 20, 60, 0.5))]
-    [(-inf, 20.0), (60.0, inf)]
-    """
-    pieces = curve.pieces
-    levels = zip(pieces.lo.tolist(), pieces.hi.tolist(), pieces.coefficients.tolist(), strict=True)
-    flat = [(level[0], lo, hi) for lo, hi, level in levels if not any(level[1:])]
-    if curve.orientation == "negative":
-        flat = [(level, hi, lo) for level, lo, hi in reversed(flat)]
-    plateaus: list[Plateau] = []
-    for level, start, stop in flat:
-        if plateaus and plateaus[-1].stop == start and abs(plateaus[-1].odds - level) <= _SAME:
-            plateaus[-1] = plateaus[-1]._replace(stop=stop)
-        else:
-            plateaus.append(Plateau(level, start, stop))
-    return tuple(plateaus)
-
-
-def _plateau_at(curve: Curve, odds: float) -> Plateau | None:
-    return next((plateau for plateau in plateaus_of(curve) if abs(plateau.odds - odds) <= _SAME), None)
 
 
 def _percent(odds: float) -> str:

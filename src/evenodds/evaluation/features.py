@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from evenodds.errors import DataError, EvenoddsError, OptionError
 from evenodds.frames import array_of, columns_of, factorize, is_missing, refuse_masked
 from evenodds.geometry.pieces import Floats
+from evenodds.model.columns import EXACT
 
 __all__ = ["Feature", "features_of", "stacked"]
-
-_EXACT = 2**53  # whole numbers below this are floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +131,7 @@ def _numbers(name: Any, values: NDArray[Any]) -> Floats:
     """Values as floats; large whole numbers less the smallest, so that their differences stay exact."""
     if values.dtype.kind in "iu" and values.size:
         lowest = values.min()
-        if int(values.max()) - int(lowest) < _EXACT:
+        if int(values.max()) - int(lowest) < EXACT:
             return np.asarray((values - lowest).astype(np.float64))
     numbers = np.asarray(values, dtype=np.float64)
     if np.isinf(numbers).any():

@@ -13,7 +13,7 @@ from evenodds.errors import OptionError, one_of
 from evenodds.model.budget import best_under
 from evenodds.model.goals import Cost, objective_of
 from evenodds.model.joint import JointDistribution, check_joint
-from evenodds.model.lottery import Lottery, RandomizedBudget, best_with_few
+from evenodds.model.lottery import Lottery, RandomizedBudget, best_with_few, sides_of
 from evenodds.model.options import OPTIONS
 from evenodds.model.request import Request
 from evenodds.progress import tracked
@@ -22,10 +22,9 @@ from evenodds.showing import Shown, text_table
 __all__ = ["Frontier", "frontier"]
 
 Against = Literal["slope", "randomized"]
-AGAINST = ("slope", "randomized")
 _OPTION = {"slope": "max_slope", "randomized": "max_randomized"}
-_SHARES = 17
-_STEPS = 24
+_SLOPES = 24  # that are priced unless others are asked for, and infinity besides
+_SHARES = 17  # the same against "randomized"
 _SETTLED = 1e-4  # a loss that nobody notices ends the default list of slopes
 _DOUBLINGS = 40  # of the gentlest slope, at the most
 
@@ -144,13 +143,13 @@ def frontier(
     [0.8148986, 0.8197853, 0.8555717]
     """
     check_joint(joint)
-    one_of("against", against, AGAINST)
+    one_of("against", against, _OPTION)
     if max_slopes is not None and (against != "slope" or budgets is not None):
         msg = "max_slopes= are the budgets against 'slope'. Hint: give budgets= alone."
         raise OptionError(msg)
     if against == "randomized":
         return _against_chance(joint, constraints, objective, tolerance, curve, budgets)
-    max_slopes = budgets if max_slopes is None else max_slopes
+    name, slopes_asked = ("budgets", budgets) if max_slopes is None else ("max_slopes", max_slopes)
     joint, _ = joint.searched
     request = Request.of(
         constraints=constraints, objective=objective, tolerance=tolerance, curve=curve, max_slope=np.inf
@@ -166,9 +165,7 @@ def frontier(
 
     unlimited = gain(np.inf)
     slopes = (
-        _default_slopes(joint, unlimited, gain)
-        if max_slopes is None
-        else _checked("max_slopes", "max_slope", max_slopes)
+        _default_slopes(joint, unlimited, gain) if slopes_asked is None else _checked(name, "max_slope", slopes_asked)
     )
     own = {slope: gain(slope) for slope in tracked(sorted(set(slopes)), "Pricing")}
     # What a gentler budget reaches is within a steeper one, where dents let its own curves reach less.
@@ -198,29 +195,30 @@ def _against_chance(
     goal = objective_of(request.objective, joint)
     unlimited = goal.gain(best_under(joint, request.family, np.inf, goal, request.constraint).points)
 
+    sides = sides_of(joint, goal, request.constraint)
+
     @cache
     def priced(share: float) -> Lottery:
-        found = best_with_few(joint, goal, request.constraint, RandomizedBudget(share))
-        if found is None:
-            msg = "a yes for everybody leaves nobody to chance"
-            raise AssertionError(msg)
-        return found
+        lottery = best_with_few(joint, goal, request.constraint, RandomizedBudget(share), sides)
+        assert lottery is not None  # noqa: S101 a yes for everybody leaves nobody to chance
+        return lottery
 
     if budgets is None:
         enough = sum(band.share for band in priced(1.0).bands)
         shares = np.linspace(0.0, enough, _SHARES).tolist()
     else:
         shares = _checked("budgets", "max_randomized", budgets)
-    found = {share: priced(share) for share in tracked(sorted(set(shares)), "Pricing")}
+    lotteries = {share: priced(share) for share in tracked(sorted(set(shares)), "Pricing")}
     # What less chance reaches, more does too, where a search had to end early.
-    best = dict(zip(found, np.maximum.accumulate([one.gain for one in found.values()]).tolist(), strict=True))
+    gains = [lottery.gain for lottery in lotteries.values()]
+    best = dict(zip(lotteries, np.maximum.accumulate(gains).tolist(), strict=True))
     return Frontier(
         goal.name,
         tuple(shares),
         tuple(goal.reported(best[share]) for share in shares),
         tuple(max(0.0, unlimited - best[share]) for share in shares),
         "randomized",
-        tuple(goal.reported(max(best[share], found[share].bound)) for share in shares),
+        tuple(goal.reported(max(best[share], lotteries[share].bound)) for share in shares),
     )
 
 
@@ -241,4 +239,4 @@ def _default_slopes(joint: JointDistribution, unlimited: float, gain: Callable[[
         if unlimited - gain(most) <= _SETTLED:
             break
         most *= 2
-    return [*np.geomspace(least / 2, max(most, least), _STEPS).tolist(), np.inf]
+    return [*np.geomspace(least / 2, max(most, least), _SLOPES).tolist(), np.inf]

@@ -22,7 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.errors import DataError
 from evenodds.frames import array_of, columns_of, frame_of_rows, is_missing
-from evenodds.model.columns import check_amounts, numbers_of
+from evenodds.model.columns import check_amounts, check_lengths, numbers_of
+from evenodds.showing import people_text
+from evenodds.values import names_of
 
 __all__ = ["SMALL_SHARE", "Impact", "ImpactRatios", "check_odds", "impact_ratios"]
 
@@ -164,9 +166,7 @@ def impact_ratios(
     weights = np.ones(odds.size) if weight is None else numbers_of("weight", weight)
     check_amounts("weight", weights)
     lengths = {"decision": odds.size, "weight": weights.size, **dict(zip(names, (v.size for v in values), strict=True))}
-    if len(set(lengths.values())) > 1:
-        msg = f"The columns have different lengths: {', '.join(f'{n} {size}' for n, size in lengths.items())}."
-        raise DataError(msg)
+    check_lengths(lengths)
     rows: list[Impact] = []
     unknown = []
     for count in dict.fromkeys((1, len(values))):
@@ -194,26 +194,32 @@ def check_odds(decision_or_odds: ArrayLike) -> NDArray[np.float64]:
 
 def _characteristics(group: Any, columns: Sequence[str]) -> tuple[list[NDArray[Any]], list[str]]:
     """The characteristics as text, "" where they are not known, and their names."""
+    asked = names_of("columns", columns)
     several = columns_of(group)
     if several is not None:
-        found, names = [column.to_numpy() for column in several], [str(column.name or "group") for column in several]
-    elif isinstance(group, (str, bytes, Mapping)) or not hasattr(group, "__len__") or not len(group):
-        msg = f"group must be a column or several, with a value for each decision; got {type(group).__name__}."
-        raise DataError(msg)
+        values, names = [column.to_numpy() for column in several], [str(column.name or "group") for column in several]
     else:
-        plain = array_of(group) if not isinstance(group, (list, tuple)) or np.ndim(group[0]) == 0 else None
-        found = (
-            [array_of(column) for column in group] if plain is None else [plain] if plain.ndim == 1 else list(plain.T)
-        )
-        names = ["group"] if len(found) == 1 else [f"column {i + 1}" for i in range(len(found))]
-    if columns and len(columns) != len(found):
-        msg = f"columns={list(columns)!r} names {len(columns)} columns, and there are {len(found)}."
+        values = _plain_columns(group)
+        names = ["group"] if len(values) == 1 else [f"column {i + 1}" for i in range(len(values))]
+    if asked and len(asked) != len(values):
+        msg = f"columns={asked!r} names {len(asked)} columns, and there are {len(values)}."
         raise DataError(msg)
-    if not found:
+    if not values:
         msg = "group has no column."
         raise DataError(msg)
-    plain_names = [str(name) for name in columns] or names
-    return [np.array([_category(value) for value in one], dtype=object) for one in found], plain_names
+    return [np.array([_category(value) for value in column], dtype=object) for column in values], asked or names
+
+
+def _plain_columns(group: Any) -> list[NDArray[Any]]:
+    """The columns of an array, of a list of values, or of a list of columns."""
+    if isinstance(group, (list, tuple)) and group and np.ndim(group[0]) > 0:
+        return [array_of(column) for column in group]
+    is_none = isinstance(group, (str, bytes, Mapping)) or not hasattr(group, "__len__")
+    array = np.zeros(0) if is_none else array_of(group)
+    if array.ndim not in (1, 2) or not len(array):
+        msg = f"group must be a column or several, with a value for each decision; got {type(group).__name__}."
+        raise DataError(msg)
+    return [array] if array.ndim == 1 else list(array.T)
 
 
 def _category(value: Any) -> str:
@@ -257,7 +263,7 @@ def _ratio(row: Impact) -> str:
 def _table(by: str, rows: Sequence[Impact], unknown: float) -> str:
     cells = "\n".join(
         f"<tr><td>{html.escape(row.category)}{' *' if row.small else ''}</td><td>{row.people:,.10g}</td>"
-        f"<td>{row.selected:,.6g}</td><td>{row.selection_rate:.3f}</td><td>{_ratio(row)}</td></tr>"
+        f"<td>{people_text(row.selected)}</td><td>{row.selection_rate:.3f}</td><td>{_ratio(row)}</td></tr>"
         for row in rows
     )
     note = f"<p>{unknown:,.10g} people of unknown {html.escape(by)} are not counted.</p>" if unknown else ""

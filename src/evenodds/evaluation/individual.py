@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenodds.errors import DataError, OptionError
+from evenodds.errors import DataError
 from evenodds.evaluation.deciders import Decider, curves_before
 from evenodds.evaluation.distances import People, euclidean, gower, hamming, people_of
-from evenodds.evaluation.metrics import odds_distance
+from evenodds.evaluation.odds_change import odds_distance, threshold_effect
 from evenodds.frames import frame_of_rows
 from evenodds.geometry.pieces import Floats
 from evenodds.model.columns import HUGE, numbers_of
@@ -23,7 +21,7 @@ from evenodds.model.curves import Curve
 from evenodds.model.keys import GroupLike
 from evenodds.model.policy import Policy, check_no_review, check_policy
 from evenodds.progress import tracked
-from evenodds.values import Frozen, number_of, whole_number_of
+from evenodds.values import Frozen, whole_number_of
 
 __all__ = [
     "GroupReport",
@@ -40,8 +38,6 @@ __all__ = [
 ]
 
 _SAME = 1e-12  # numbers nearer than this (relative) differ by rounding only
-_STRAIGHT = 2  # coefficients of a straight line
-_NEGLIGIBLE = 1e-9  # of a curve's width
 
 
 @dataclass(frozen=True)
@@ -211,8 +207,8 @@ class IndividualReport:
     >>> import evenodds as eo
     >>> policy = eo.fit(eo.datasets.credit_risk(), max_slope=0.05)
     >>> score = np.array([30.0, 31, 60, 61])
-    >>> found = report(policy, score[:, None] / 10, score, ["white"] * 4, metric="euclidean", worst=1)
-    >>> found.frame()[["group", "one", "other", "distance"]]
+    >>> result = report(policy, score[:, None] / 10, score, ["white"] * 4, metric="euclidean", worst=1)
+    >>> result.frame()[["group", "one", "other", "distance"]]
        group  one  other  distance
     0  white    0      1       0.1
     """
@@ -314,9 +310,9 @@ def report(
     (10.0, 0.2005, 10.0)
     """
     check_policy(policy)
-    for one in (policy, before):
-        if isinstance(one, Policy):
-            check_no_review(one, "individual.report", "compare policies without reviews")
+    for decider in (policy, before):
+        if isinstance(decider, Policy):
+            check_no_review(decider, "individual.report", "compare policies without reviews")
     worst = whole_number_of("worst", worst, least=1)
     people = people_of(metric, X, categorical=categorical, ranges=ranges)
     scores = _scores(score, people.count)
@@ -329,99 +325,25 @@ def report(
     reports = []
     for key in groups:
         own = np.flatnonzero(codes == policy.groups.index(key))
-        some = people.among(own)
-        curve = policy.curves[key]
-        _, same, rest = _worst_pairs(some, scores[own], worst, f"Comparing scores in {key}")
-        after = _treated(some, curve, scores[own], worst, own, key)
-        was = (
-            (None, ()) if earlier is None else _treated(some, cast("Curve", earlier[key]), scores[own], worst, own, key)
-        )
-        reports.append(
-            GroupReport(key, own.size, math.inf if same else rest, curve.lipschitz, after[0], after[1], was[0], was[1])
-        )
+        members, own_scores, curve = people.among(own), scores[own], policy.curves[key]
+        _, same, rest = _worst_pairs(members, own_scores, worst, f"Comparing scores in {key}")
+        steepest, pairs = _treated(members, curve, own_scores, worst, own, key)
+        figures = GroupReport(key, own.size, math.inf if same else rest, curve.lipschitz, steepest, pairs)
+        if earlier is not None:
+            before_curve = cast("Curve", earlier[key])  # policies with reviews were refused
+            steepest, pairs = _treated(members, before_curve, own_scores, worst, own, key)
+            figures = replace(figures, steepest_before=steepest, pairs_before=pairs)
+        reports.append(figures)
     return IndividualReport(metric, tuple(reports))
 
 
 def _treated(
     people: People, curve: Curve, scores: Floats, worst: int, rows: NDArray[np.intp], key: str
 ) -> tuple[float, tuple[PairOfPeople, ...]]:
+    """The largest ratio of two people's odds to their distance, and the pairs that show it, by their rows."""
     pairs, same, rest = _worst_pairs(people, curve(scores), worst, f"Comparing odds in {key}")
     named = tuple(PairOfPeople(int(rows[p.one]), int(rows[p.other]), p.distance, p.difference) for p in pairs)
     return math.inf if same else rest, named
-
-
-def threshold_effect(curve: Curve, within: float) -> float:
-    """The largest change of odds that a change of score by `within` can make: the threshold effect.
-
-    At most `within` times the curve's L_R, and 1 where the odds jump from 0 to 1.
-
-    Parameters
-    ----------
-    curve : Curve
-        The curve of one group, such as `policy.curves["white"]`.
-    within : float
-        A difference of score, such as what a score is known to err by.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    See Also
-    --------
-    odds_distance : The difference of odds between two scores.
-
-    Examples
-    --------
-    >>> threshold_effect(Curve("linear", 20, 60, 0.5), 4), threshold_effect(Curve("fixed", 30, 30, 0), 0.001)
-    (0.1, 1.0)
-    """
-    _check_curve(curve)
-    within = number_of("within", within, "a number from 0 on, a change of score", low=0)
-    if curve.is_constant or within == 0:
-        return 0.0
-    if within > curve.width:  # from one end to the other
-        return float(abs(curve(math.inf) - curve(-math.inf)))
-    breaks = curve.pieces.breaks
-    pairs = [(b, _snapped(b + within, breaks)) for b in breaks] + [(_snapped(b - within, breaks), b) for b in breaks]
-    changes = [
-        abs(far - near) for a, b in pairs for near, far in zip(_around(curve, a), _around(curve, b), strict=True)
-    ]
-    if curve.pieces.coefficients.shape[-1] > _STRAIGHT:
-        # Between these the change is a polynomial of degree 4, whose slope has 3 roots.
-        ends = np.unique([a for a, _ in pairs])
-        inner = [_turning_points(curve, within, a, b) for a, b in pairwise(ends) if b - a > _NEGLIGIBLE * curve.width]
-        at = np.concatenate([*inner, ends])
-        changes += np.abs(curve(at + within) - curve(at)).tolist()
-    return min(max(changes), within * curve.lipschitz)  # which rounding must not exceed
-
-
-def _check_curve(curve: object) -> None:
-    if not isinstance(curve, Curve):
-        msg = f"The first argument must be a Curve, got {type(curve).__name__}. Hint: policy.curves[group]."
-        raise OptionError(msg)
-
-
-def _snapped(score: float, breaks: Floats) -> float:
-    """A break, if a score is one but for rounding."""
-    nearest = float(breaks[np.argmin(np.abs(breaks - score))])
-    return nearest if abs(nearest - score) <= 4 * math.ulp(max(abs(nearest), abs(score))) else score
-
-
-def _around(curve: Curve, score: float) -> tuple[float, float, float]:
-    """The odds just below a score, at it, and just above it."""
-    below, at, above = curve(np.array([math.nextafter(score, -math.inf), score, math.nextafter(score, math.inf)]))
-    return float(below), float(at), float(above)
-
-
-def _turning_points(curve: Curve, within: float, a: float, b: float) -> Floats:
-    x = a + (b - a) * (1 - np.cos(np.pi * (np.arange(5) + 0.5) / 5)) / 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a change of lower degree fits badly by definition
-        change = np.polynomial.Polynomial.fit(x, curve(x + within) - curve(x), 4)
-    roots = change.deriv().roots()
-    real = roots.real[np.abs(roots.imag) < 1e-6 * (b - a)]  # a double root, but for rounding
-    return np.asarray(real[(real > a) & (real < b)])
 
 
 # -- pairs -------------------------------------------------------------------------------------------------------------

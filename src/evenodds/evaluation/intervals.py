@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -23,9 +24,9 @@ __all__ = [
     "Estimate",
     "Pair",
     "Sample",
-    "confidence_of",
     "critical_value",
     "difference",
+    "interval_confidence",
     "largest",
     "mean_interval",
     "merged",
@@ -74,10 +75,10 @@ class Estimate(float):
 
     def __new__(cls, value: float, low: float, high: float) -> Self:
         """Make a number that carries its interval."""
-        made = super().__new__(cls, value)
-        object.__setattr__(made, "low", float(low))
-        object.__setattr__(made, "high", float(high))
-        return made
+        estimate = super().__new__(cls, value)
+        object.__setattr__(estimate, "low", float(low))
+        object.__setattr__(estimate, "high", float(high))
+        return estimate
 
     def __setattr__(self, name: str, value: object) -> None:
         msg = f"An estimate cannot be changed, and {name} is a part of it."
@@ -178,8 +179,8 @@ def merged(parts: Sequence[tuple[Sample, float]]) -> Sample:
     return Sample(mean, variance, number, min(s.lo for s, _ in known), max(s.hi for s, _ in known))
 
 
-def confidence_of(value: object) -> float:
-    """A confidence, checked."""
+def interval_confidence(value: object) -> float:
+    """The confidence of an interval, checked."""
     return number_of("confidence", value, "a number from 0.5 to 0.9999, such as 0.95", low=0.5, high=0.9999)
 
 
@@ -194,6 +195,7 @@ def critical_value(confidence: float) -> float:
     return float(-ndtri((1 - confidence) / 2))
 
 
+@cache
 def simultaneous_value(confidence: float, groups: int, rates: int = 1) -> float:
     """The value with which the differences of all pairs of groups hold at once, in several independent rates.
 

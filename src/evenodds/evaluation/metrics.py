@@ -9,16 +9,15 @@ from itertools import combinations
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from evenodds.geometry.pieces import Floats
+from evenodds.errors import OptionError, one_of
 from evenodds.model.curves import Curve, is_random
 from evenodds.model.joint import JointDistribution, check_joint
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.rates import rates_of
 from evenodds.model.reviewed import Reviewing, Treatment
-from evenodds.showing import Shown, text_table
-from evenodds.values import Frozen
+from evenodds.showing import Shown, people_text, text_table
+from evenodds.values import Frozen, number_of
 
 __all__ = [
     "BetweenGroups",
@@ -28,7 +27,6 @@ __all__ = [
     "individual_odds",
     "metrics",
     "metrics_of",
-    "odds_distance",
 ]
 
 F = TypeVar("F")
@@ -91,8 +89,8 @@ class IndividualOdds:
     --------
     >>> import evenodds as eo
     >>> people = eo.datasets.compas()
-    >>> found = eo.metrics(eo.fit(people), people).individual_odds
-    >>> found.holds, round(found.share, 3), found.apart[0]
+    >>> verdict = eo.metrics(eo.fit(people), people).individual_odds
+    >>> verdict.holds, round(verdict.share, 3), verdict.apart[0]
     (False, 0.991, ('African-American, Female', 'Caucasian, Male'))
     """
 
@@ -217,8 +215,12 @@ class Metrics(Shown, BetweenGroups[float]):
         >>> round(eo.metrics(eo.fit(people), people).spread("lipschitz"), 4)
         0.1614
         """
-        values = [[getattr(g, rate) for g in self.by_group] for rate in rates]
-        return float(max(max(of) - min(of) for of in values))
+        figures = [field.name for field in fields(GroupMetrics) if field.name != "group"] + ["fnr"]
+        if not rates:
+            msg = f"spread() takes one figure or several. Allowed: {', '.join(figures)}."
+            raise OptionError(msg)
+        values = [[getattr(g, one_of("figure", rate, figures)) for g in self.by_group] for rate in rates]
+        return float(max(max(of_groups) - min(of_groups) for of_groups in values))
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         """A row for each group."""
@@ -227,7 +229,7 @@ class Metrics(Shown, BetweenGroups[float]):
     def __repr__(self) -> str:
         n, people = len(self.by_group), sum(g.people for g in self.by_group)
         apart = self.equalized_odds_difference
-        return f"Metrics({n} group{'s' * (n > 1)}, {people:,.6g} people, odds differ by {apart:.4f})"
+        return f"Metrics({n} group{'s' * (n > 1)}, {people_text(people)} people, odds differ by {apart:.4f})"
 
     def __str__(self) -> str:
         n, people = len(self.by_group), sum(g.people for g in self.by_group)
@@ -239,7 +241,7 @@ class Metrics(Shown, BetweenGroups[float]):
         }
         between = ", ".join(f"{name} difference {value:.4f}" for name, value in differences.items())
         return (
-            f"{n} group{'s' * (n > 1)}, {people:,.6g} people; accuracy over everybody {self.accuracy:.4f}.\n"
+            f"{n} group{'s' * (n > 1)}, {people_text(people)} people; accuracy over everybody {self.accuracy:.4f}.\n"
             f"{text_table(names, self.table()[1])}\nBetween groups: {between}.\n{self.individual_odds}"
         )
 
@@ -313,34 +315,6 @@ def metrics_of(curves: Mapping[str, Treatment], joint: JointDistribution, score_
     return Metrics(tuple(measured), individual_odds(curves, score_range))
 
 
-def odds_distance(curve: Curve, one: ArrayLike, other: ArrayLike) -> Floats:
-    """The paper's classification odds distance (Definition 2): how far apart the odds at two scores are.
-
-    Parameters
-    ----------
-    curve : Curve
-        The curve of one group, such as `policy.curves["white"]`.
-    one, other : number or array
-        Scores.
-
-    Returns
-    -------
-    array
-        From 0 to 1, one for each pair of scores.
-
-    See Also
-    --------
-    individual.threshold_effect : The largest that a small difference of score can make.
-    individual.report : By how far people are apart, not only their scores.
-
-    Examples
-    --------
-    >>> odds_distance(Curve("linear", 20, 60, 0.5), 30, [30, 40, 100])
-    array([0.  , 0.25, 0.75])
-    """
-    return np.abs(curve(one) - curve(other))
-
-
 def individual_odds(curves: Mapping[str, Treatment], score_range: tuple[float, float]) -> IndividualOdds:
     """Test the paper's Definition 3 on the odds that scores within `score_range` can get.
 
@@ -372,8 +346,8 @@ def individual_odds(curves: Mapping[str, Treatment], score_range: tuple[float, f
     >>> individual_odds({"a": Curve("fixed", 0, 5, 0.5), "b": Curve("fixed", 2, 9, 0.3)}, (0, 10)).share
     0.25
     """
-    single = {group: one.curve if isinstance(one, Reviewing) else one for group, one in curves.items()}
-    ranges = {group: curve.odds_range(score_range) for group, curve in single.items()}
+    ends = _checked_range(score_range)
+    ranges = {group: curve.odds_range(ends) for group, curve in _automatic(curves).items()}
     apart = tuple((a, b) for a, b in combinations(ranges, 2) if not _same(ranges[a], ranges[b]))
     cuts = np.unique(np.array([end for intervals in ranges.values() for interval in intervals for end in interval]))
     middles = (cuts[1:] + cuts[:-1]) / 2
@@ -386,6 +360,26 @@ def individual_odds(curves: Mapping[str, Treatment], score_range: tuple[float, f
         points = cuts[np.concatenate([[True], lengths > _SAME])]
         share = float(np.mean([all(_within(c, intervals) for intervals in ranges.values()) for c in points]))
     return IndividualOdds(not apart, share, apart)
+
+
+def _automatic(curves: object) -> dict[str, Curve]:
+    """Each group's odds of an automatic yes."""
+    by_group = dict(curves) if isinstance(curves, Mapping) else {}
+    automatic = {group: curve.curve if isinstance(curve, Reviewing) else curve for group, curve in by_group.items()}
+    if not automatic or not all(isinstance(curve, Curve) for curve in automatic.values()):
+        msg = "curves must map each group to its Curve. Hint: policy.curves does."
+        raise OptionError(msg)
+    return automatic
+
+
+def _checked_range(score_range: object) -> tuple[float, float]:
+    allowed = "the lowest and the highest score, such as policy.score_range"
+    if isinstance(score_range, (tuple, list, np.ndarray)) and len(score_range) == 2:  # noqa: PLR2004 the two ends
+        low, high = (number_of("score_range", end, allowed) for end in score_range)
+        if low <= high:
+            return low, high
+    msg = f"score_range={score_range!r} is not allowed. Allowed: {allowed}."
+    raise OptionError(msg)
 
 
 def _same(one: Sequence[tuple[float, float]], other: Sequence[tuple[float, float]]) -> bool:

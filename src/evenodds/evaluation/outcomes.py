@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ class Outcomes:
     n_effective: float
     """How many they all are; Kish's effective number under weights."""
 
-    @property
+    @cached_property
     def everybody(self) -> Side:
         """Both labels together, negatives first; their scores are not in order."""
         n, p = self.negatives, self.positives
@@ -98,6 +99,11 @@ class Outcomes:
         drawn = np.concatenate([n.by_chance, p.by_chance])
         return Side(scores, odds, weights, self.n_effective, squares, drawn)
 
+    @cached_property
+    def _labels(self) -> Floats:
+        """The label of everybody."""
+        return np.repeat([0.0, 1.0], [self.negatives.odds.size, self.positives.odds.size])
+
     def samples(self, possible: Floats) -> dict[str, Sample]:
         """What each figure is the mean of; `possible` are odds at the ends of the score range."""
         n, p, both = self.negatives, self.positives, self.everybody
@@ -105,7 +111,7 @@ class Outcomes:
         # What odds there can be bounds how far a mean can be off.
         span = np.append(possible, odds)
         lo, hi = float(span.min()), float(span.max())
-        labels = np.repeat([0.0, 1.0], [n.odds.size, p.odds.size])
+        labels = self._labels
         return {
             "fpr": n.sample(n.odds, lo=lo, hi=hi),
             "tpr": p.sample(p.odds, lo=lo, hi=hi),
@@ -131,11 +137,10 @@ class Outcomes:
     def _precision(self) -> Sample:
         """The share of positives among those who get a yes, each counted by odds."""
         both = self.everybody
-        labels = np.repeat([0.0, 1.0], [self.negatives.odds.size, self.positives.odds.size])
         squares = (both.weights if both.squares is None else both.squares) * both.odds**2
         yes = both.weights * both.odds
         number = float(yes.sum() ** 2 / squares.sum()) if squares.any() else 0.0
-        return Sample.of(labels, yes, number, squares=squares)
+        return Sample.of(self._labels, yes, number, squares=squares)
 
     def _auc(self) -> Sample:
         """The chance that a positive scores above a negative, ties counting half, with DeLong's variance."""
@@ -145,10 +150,10 @@ class Outcomes:
         variance, mean = 0.0, math.nan
         for mine, other in ((self.negatives, self.positives), (self.positives, self.negatives)):
             below = np.append(0.0, np.cumsum(other.weights)) / other.total
-            at = [np.searchsorted(other.scores, mine.scores, side=side) for side in ("left", "right")]
-            beaten = mine.sample((below[at[0]] + below[at[1]]) / 2)
+            worse, no_better = (np.searchsorted(other.scores, mine.scores, side=side) for side in ("left", "right"))
+            beaten = mine.sample((below[worse] + below[no_better]) / 2)
             variance += beaten.variance / beaten.n_effective
-            mean = beaten.mean  # last of the positives
+            mean = beaten.mean  # in the end that of the positives
         return Sample(mean, variance * number, number)
 
 

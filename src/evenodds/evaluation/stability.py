@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.errors import DataError, OptionError, UnreachableError
-from evenodds.evaluation.intervals import Estimate, confidence_of, value_for_verdicts
+from evenodds.evaluation.intervals import Estimate, interval_confidence, value_for_verdicts
 from evenodds.evaluation.outcomes import RATE_WORDS, outcomes_of
 from evenodds.evaluation.resampling import RandomLike, generator_of, percentiles
 from evenodds.geometry.pieces import Floats
@@ -163,7 +163,7 @@ class Stability(Shown):
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         """Each group's parameters in rows of their own: the policy's value, and where the middle of draws lies."""
-        rows = [(group, name, *of[name].row) for group, of in self.spread.items() for name in _PARAMETERS]
+        rows = [(group, name, *spread[name].row) for group, spread in self.spread.items() for name in _PARAMETERS]
         return ("group", "parameter", "value", "low", "high"), rows
 
     def __repr__(self) -> str:
@@ -176,17 +176,16 @@ class Stability(Shown):
         )
         failed = f", of which {self.failed} failed" if self.failed else ""
         lines = [f"{self.draws} fits to people drawn again{failed}; the middle {self.confidence:.4g} of them:"]
-        for group, of in self.spread.items():
-            parameters = ", ".join(
-                f"{name} {of[name].value:.4g} [{of[name].low:.4g}, {of[name].high:.4g}]" for name in _PARAMETERS
-            )
+        for group, spread in self.spread.items():
+            estimates = ((name, spread[name]) for name in _PARAMETERS)
+            parameters = ", ".join(f"{name} {e.value:.4g} [{e.low:.4g}, {e.high:.4g}]" for name, e in estimates)
             lines.append(f"  {group}: {parameters}")
         lines.append(
             f"On as many new people the groups' {rates} rates will differ by about {self.difference}, and in the whole "
             f"population by {self.population_difference}, whatever they do on these; accuracy {self.accuracy}."
         )
         lines.append("How much a person's odds owe to who else was there (standard deviation over fits):")
-        lines += [f"  {group}: {of}" for group, of in self.arbitrariness.items()]
+        lines += [f"  {group}: {own}" for group, own in self.arbitrariness.items()]
         return "\n".join(lines)
 
 
@@ -230,7 +229,7 @@ def stability(
     About ... fresh people (African-American, Female ...) let nine of ten audits settle a tolerance of 0.1, ...
     """
     check_joint(joint)
-    confidence, draws = confidence_of(confidence), whole_number_of("draws", draws, least=2)
+    confidence, draws = interval_confidence(confidence), whole_number_of("draws", draws, least=2)
     source = generator_of(rng)
     if options.get("review") is not None:
         msg = "stability fits one curve a group, and review= two. Hint: leave out review, or audit on fresh people."
@@ -245,7 +244,7 @@ def stability(
         msg = f"None of {draws} draws could be fitted. Hint: the groups are too small, or the target is at their limit."
         raise DataError(msg)
     rates = constraint_of(policy.certificate.constraints, 0.0).rates
-    everywhere, shown, accuracy = np.array([_measured(joint, curves, rates, source) for curves in fits]).T
+    everywhere, on_new, accuracy = np.array([_measured(joint, curves, rates, source) for curves in fits]).T
 
     def around(group: str, name: str) -> Estimate:
         drawn = percentiles(np.array([getattr(curves[group], name) for curves in fits]), confidence)
@@ -254,16 +253,16 @@ def stability(
     people = sum(member.n_effective for member in joint.members)
     return Stability(
         policy,
-        draws,
-        len(tries) - len(fits),
-        confidence,
-        Frozen({group: Frozen({name: around(group, name) for name in _PARAMETERS}) for group in policy.groups}),
-        _around_mean(shown, confidence),
-        _around_mean(everywhere, confidence),
-        percentiles(accuracy, confidence),
-        Frozen({member.key: _arbitrariness(joint, member, fits) for member in joint.members}),
-        Frozen({member.key: member.n_effective / people for member in joint.members}),
-        Frozen(_needs(joint, policy)),
+        draws=draws,
+        failed=len(tries) - len(fits),
+        confidence=confidence,
+        spread=Frozen({group: Frozen({name: around(group, name) for name in _PARAMETERS}) for group in policy.groups}),
+        difference=_around_mean(on_new, confidence),
+        population_difference=_around_mean(everywhere, confidence),
+        accuracy=percentiles(accuracy, confidence),
+        arbitrariness=Frozen({member.key: _arbitrariness(joint, member, fits) for member in joint.members}),
+        shares=Frozen({member.key: member.n_effective / people for member in joint.members}),
+        needs=Frozen(_needs(joint, policy, rates)),
     )
 
 
@@ -287,7 +286,10 @@ def _measured(
         no, yes = np.split(counts, 2)
         drawn.append(_rates(no, yes, odds))
         right += float(member.positives @ odds + member.negatives @ (1 - odds))
-    apart = [max(float(np.ptp([of[rate] for of in every])) for rate in rates) for every in (everybody, drawn)]
+    apart = [
+        max(float(np.ptp([of_group[rate] for of_group in by_group])) for rate in rates)
+        for by_group in (everybody, drawn)
+    ]
     return apart[0], apart[1], right / joint.total
 
 
@@ -339,9 +341,8 @@ def _drawn(member: Group, rng: np.random.Generator) -> Group:
     return Group(member.key, (sides[0], sides[1]))
 
 
-def _needs(joint: JointDistribution, policy: Policy) -> dict[str, tuple[float, ...]]:
+def _needs(joint: JointDistribution, policy: Policy, rates: Sequence[Rate]) -> dict[str, tuple[float, ...]]:
     """By group, for each constrained rate: the variance of its odds by the share of all people that it is a mean of."""
-    rates = constraint_of(policy.certificate.constraints, 0.0).rates
     people = sum(member.n_effective for member in joint.members)
     needs = {}
     for member, curve in zip(joint.members, policy.group_curves, strict=True):

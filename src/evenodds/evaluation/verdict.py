@@ -11,11 +11,12 @@ import numpy as np
 from evenodds.evaluation.intervals import Estimate, Pair, Sample, largest
 from evenodds.evaluation.outcomes import RATE_WORDS
 from evenodds.model.population import WHO
+from evenodds.showing import people_text
 
 __all__ = ["Verdict", "verdict_on"]
 
 _TOO_NEAR = 1e-4  # a difference that is as good as the tolerance
-_NAMED = 3  # groups that are told
+_NAMED = 3  # groups of which it is said how many people it takes
 _LEAST = 1.0  # a group whose odds happen to be all the same varies as if one person more had others
 
 
@@ -76,7 +77,7 @@ def verdict_on(
     `samples` say by rate and group what it is the mean of, and `critical` with which value intervals were drawn.
     """
     over = [
-        f"The {RATE_WORDS[rate]} of {pair.one!r} and {pair.other!r} differs by {_size(pair.difference)}."
+        f"The {_whose(rate, pair)} differs by {_size(pair.difference)}."
         for rate, pair in pairs
         if largest([pair.difference]).low > tolerance
     ]
@@ -84,17 +85,26 @@ def verdict_on(
         return Verdict("fail", over)
     spread = largest([pair.difference for _, pair in pairs])
     if spread.high > tolerance:
-        rate, pair = max(pairs, key=lambda named: largest([named[1].difference]).high)
-        who = f"{RATE_WORDS[rate]} of {pair.one!r} and {pair.other!r} least certain"
-        takes = _takes(pairs, tolerance, samples, critical)
-        more = f"The largest difference is {spread} ({who}), the tolerance {tolerance:g}: {takes}"
+        far, unsure = _farthest(pairs), max(pairs, key=lambda of_rate: largest([of_rate[1].difference]).high)
+        who = _whose(*far) if far is unsure else f"{_whose(*far)}; least certain: {_whose(*unsure)}"
+        needed = _people_needed(pairs, tolerance, samples, critical)
+        more = f"The largest difference is {spread} ({who}), the tolerance {tolerance:g}: {needed}"
         return Verdict("undecided", [*open_ends, more])
     if open_ends:
         return Verdict("undecided", open_ends)
     return Verdict("pass", [f"No two groups differ by more than {spread.high:.4f}."])
 
 
-def _takes(
+def _farthest(pairs: Sequence[tuple[str, Pair]]) -> tuple[str, Pair]:
+    """The rate and the pair of groups that differ most."""
+    return max(pairs, key=lambda of_rate: np.nan_to_num(abs(of_rate[1].difference.value)))
+
+
+def _whose(rate: str, pair: Pair) -> str:
+    return f"{RATE_WORDS[rate]} of {pair.one!r} and {pair.other!r}"
+
+
+def _people_needed(
     pairs: Sequence[tuple[str, Pair]],
     tolerance: float,
     samples: Mapping[tuple[str, str], Sample],
@@ -102,7 +112,7 @@ def _takes(
 ) -> str:
     """How many people of whom would settle what is open, if they are as those at hand."""
     needed: dict[tuple[str, str], float] = {}
-    far = max(pairs, key=lambda named: np.nan_to_num(abs(named[1].difference.value)))
+    far = _farthest(pairs)
     # One pair that is too far apart is a "fail"; for a "pass" all pairs must be near enough.
     for rate, pair in [far] if abs(far[1].difference) > tolerance else pairs:
         size = largest([pair.difference])
@@ -122,12 +132,12 @@ def _takes(
         return "it takes more people."
     outcome = "fail" if abs(far[1].difference) > tolerance else "pass"
     first = sorted(needed, key=lambda key: samples[key].n_effective / needed[key])
-    told = [
-        f"{_rounded_up(needed[key]):,} {WHO[key[0]]} of {key[1]!r} (there are {samples[key].n_effective:,.6g})"
+    named = [
+        f"{_rounded_up(needed[key]):,} {WHO[key[0]]} of {key[1]!r} (there are {people_text(samples[key].n_effective)})"
         for key in first[:_NAMED]
     ]
     more = f"; and more of {len(first) - _NAMED} others besides" if len(first) > _NAMED else ""
-    return f"it takes about {'; '.join(told)}{more} to settle it, probably as {outcome!r}."
+    return f"it takes about {'; '.join(named)}{more} to settle it, probably as {outcome!r}."
 
 
 def _rounded_up(people: float) -> int:
@@ -137,4 +147,5 @@ def _rounded_up(people: float) -> int:
 
 
 def _size(estimate: Estimate) -> str:
+    """A difference without its sign, and its interval."""
     return str(estimate if estimate.value >= 0 else Estimate(-estimate.value, -estimate.high, -estimate.low))
