@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from importlib import import_module
@@ -130,6 +131,7 @@ class Engines:
     def spark(self):
         if self._spark is None:
             sql = needed("pyspark.sql")
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # and not whichever is found first
             java()
             settings = {
                 "spark.ui.enabled": "false",

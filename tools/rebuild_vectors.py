@@ -95,34 +95,29 @@ def scores_for(policy: eo.Policy, group: str) -> list[float]:
     """At, beside and between the breaks of a group's curves, and beyond them all."""
     curves = [policy.curves[group], *([policy.review_curves[group]] if policy.review else [])]
     breaks = sorted({float(at) for curve in curves for at in curve.pieces.breaks})
-    found = {-999.0, 0.0, 1.0, 1e308}
+    scores = {-999.0, 0.0, 1.0, 1e308}
     for at in breaks:
-        found |= {at, math.nextafter(at, -math.inf), math.nextafter(at, math.inf)}
+        scores |= {at, math.nextafter(at, -math.inf), math.nextafter(at, math.inf)}
     for low, high in pairwise(breaks):
-        found |= {low + (high - low) / 3, low + (high - low) * 0.9}
-    return sorted(found)
-
-
-def number(value: float) -> float | str | None:
-    """As it stands in the file."""
-    return value if math.isfinite(value) else {math.inf: "inf", -math.inf: "-inf"}.get(value, "nan")
+        scores |= {low + (high - low) / 3, low + (high - low) * 0.9}
+    return sorted(scores)
 
 
 def odds_vectors(named: dict[str, eo.Policy]) -> list[dict[str, Any]]:
-    found = []
+    vectors = []
     for name, policy in named.items():
         for group in policy.groups:
             for score in scores_for(policy, group):
                 entry = {"policy": name, "score": score, "group": group, "odds": policy.odds(score, group).item()}
                 if policy.review:
                     entry["review"] = policy.odds(score, group, outcome="review").item()
-                found.append(entry)
+                vectors.append(entry)
     for name in ("linear", "reviews"):
         known, nothing = named[name].groups[0], {"odds": None, **({"review": None} if named[name].review else {})}
-        found += [{"policy": name, "score": number(score), "group": known, **nothing} for score in (math.nan, math.inf)]
-        found += [{"policy": name, "score": "-inf", "group": known, **nothing}]
-        found += [{"policy": name, "score": 40.0, "group": group, **nothing} for group in ("green", "", known.upper())]
-    return found
+        nowhere = [(score, known) for score in ("nan", "inf", "-inf")]  # as they stand in the file
+        nowhere += [(40.0, group) for group in ("green", "", known.upper())]
+        vectors += [{"policy": name, "score": score, "group": group, **nothing} for score, group in nowhere]
+    return vectors
 
 
 def draw_vectors() -> list[dict[str, Any]]:
@@ -135,7 +130,7 @@ def draw_vectors() -> list[dict[str, Any]]:
 
 def decision_vectors(named: dict[str, eo.Policy]) -> list[dict[str, Any]]:
     """Draws are given, so that those can be tried that are just the odds."""
-    found = []
+    vectors = []
     for name in ("linear", "reviews", "negative, reviews", "thresholds"):
         policy = named[name]
         for group in policy.groups[:2]:
@@ -148,8 +143,8 @@ def decision_vectors(named: dict[str, eo.Policy]) -> list[dict[str, Any]]:
                     if 0 <= u < 1:
                         words = "yes" if u < yes else "review" if u < either else "no"
                         decision = words if policy.review else int(u < yes)
-                        found.append({"policy": name, "score": score, "group": group, "u": u, "decision": decision})
-    return found
+                        vectors.append({"policy": name, "score": score, "group": group, "u": u, "decision": decision})
+    return vectors
 
 
 def main() -> None:

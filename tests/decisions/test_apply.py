@@ -206,6 +206,7 @@ def test_lazy_frames_stay_lazy(engines, kind, policy):
         ({"score": "R", "group": "g"}, "The frame has no column 'R'. Its columns: id, r, g"),
         ({"score": "r", "group": ["g", "sexx"]}, "The frame has no column 'sexx'. Its columns: id, r, g"),
         ({"score": "r", "group": "g", "into": "r"}, "has a column 'r' already. Hint: into="),
+        ({"score": "r", "group": "g", "into": ["r"]}, r"into=\['r'\] is not allowed. Allowed: the name of a column"),
         ({"score": "r", "group": "g", "on_invalid": "zero"}, "on_invalid='zero' is not known. Allowed: raise, null"),
         ({"score": "g", "group": "g"}, "score column 'g' holds .*not numbers"),
     ],
@@ -213,6 +214,16 @@ def test_lazy_frames_stay_lazy(engines, kind, policy):
 def test_bad_arguments(engines, kind, policy, arguments, message):
     with pytest.raises(eo.EvenoddsError, match=message):
         eo.apply(policy, engines.frame(kind, _trouble()), **arguments)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_number_names_a_column_of_pandas_only(engines, kind, policy):
+    frame = engines.frame(kind, pa.table({"r": [50.0], "g": ["white"]}))
+    if kind == "pandas":
+        assert list(eo.apply(policy, frame, score="r", group="g", into=5)) == ["r", "g", 5]
+        return
+    with pytest.raises(eo.OptionError, match="into=5 is not allowed"):
+        eo.apply(policy, frame, score="r", group="g", into=5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -534,6 +534,10 @@ def test_odd_cells_are_refused_in_words(policies):
     table = pa.Table.from_pandas(frame.drop(columns="race"), preserve_index=False).append_column("race", broken)
     with pytest.raises(eo.DataError, match="not UTF-8 text"):
         verified(policies, "review", table)
+    who = pa.array([b"p1", b"Zo\xed\xa0\x80e"]).view(pa.string())
+    two = pa.Table.from_pandas(frame.head(2), preserve_index=False)
+    table = two.set_column(two.column_names.index("who"), "who", who)
+    assert verified(policies, "review", table).first_unjudged.endswith("since it is not UTF-8 text")
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
@@ -560,6 +564,9 @@ def test_bad_input_is_refused(policies):
             eo.verify(policy, frame.drop(columns=name), **WORDS)
     with pytest.raises(eo.DataError, match="no column 'odds_review'"):
         verified(policies, "review", frame)
+    numbered = frame.rename(columns={"odds": 5, "decision": 6}).drop(columns=6)  # pandas names columns by numbers too
+    with pytest.raises(eo.DataError, match="no column 6"):
+        eo.verify(policy, numbered, **WORDS, odds=5, decision=6)
     with pytest.raises(eo.DataError, match="There are no rows to verify"):
         eo.verify(policy, frame.iloc[:0], **WORDS)
     with pytest.raises(eo.DataError, match=r"None of the 80 rows can be judged; the first is row 0 .*: its score is"):

@@ -107,3 +107,17 @@ def test_zero_has_no_sign(name):
         scores = [*policy.curves[group].pieces.breaks.tolist(), 0.0, -0.0]
         odds = policy.odds(scores, np.full(len(scores), group))
         assert [str(rule["odds"](score, group)) for score in scores] == list(map(str, odds.tolist()))
+
+
+def test_curves_of_many_pieces():
+    people = eo.datasets.compas()
+    policy = eo.fit(people, curve="optimal", max_slope=0.4)
+    new = eo.update(policy, people, max_change=0.05)
+    joint = eo.datasets.credit_risk()
+    longer = eo.update(eo.fit(joint, max_slope=0.1), joint, max_change=0.05)
+    assert max(curve.pieces.lo.size for curve in longer.curves.values()) > 16
+    for one, scores in ((new, np.linspace(0, 11, 221)), (longer, np.linspace(-1, 101, 409))):
+        rule = module_of(one)
+        for group in one.groups:
+            odds = one.odds(scores, np.full(scores.size, group))
+            assert [rule["odds"](score, group) for score in scores.tolist()] == odds.tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import reduce
 from operator import and_, or_
 from typing import Any, Literal
@@ -20,10 +20,12 @@ from evenodds.model.columns import floats_of
 from evenodds.model.curves import CERTAIN
 from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, in_another_order, key_of, parts_of
 from evenodds.model.policy import Outcome, Policy, check_policy
+from evenodds.model.weaknesses import elsewhere, outside
 
-__all__ = ["apply", "group_number", "is_taken"]
+__all__ = ["ON_INVALID", "OnInvalid", "apply", "group_number", "is_taken"]
 
-_SOME = 20  # scores that tell a scale
+OnInvalid = Literal["raise", "null"]
+ON_INVALID = ("raise", "null")
 _ROWS = 5  # that are shown of those that cannot be used
 
 
@@ -34,7 +36,7 @@ def apply(
     score: str,
     group: str | Sequence[str],
     into: str = "odds",
-    on_invalid: Literal["raise", "null"] | None = None,
+    on_invalid: OnInvalid | None = None,
 ) -> Any:
     """Give each row of a data frame its odds: the chance of a yes, from 0 to 1.
 
@@ -86,15 +88,9 @@ def apply(
     table = opened(frame, (score, *groups))
     check_group_kinds(table, groups)
     check_numeric(table, "score", score)
-    columns: dict[str, Outcome] = {into: "yes"}
-    if policy.review is not None:
-        columns[f"{into}_review"] = "review"
-    for name in columns:
-        if is_taken(table, name):
-            msg = f"The frame has a column {name!r} already. Hint: into= takes another name."
-            raise OptionError(msg)
+    columns = _new_columns(policy, table, into)
     if on_invalid is not None:
-        one_of("on_invalid", on_invalid, ("raise", "null"))
+        one_of("on_invalid", on_invalid, ON_INVALID)
     if is_lazy(table):
         if on_invalid == "raise":
             msg = (
@@ -110,24 +106,27 @@ def apply(
     for name, outcome in columns.items():
         odds = policy.odds_or_nan(scores, codes, outcome=outcome)
         if outcome == "yes":
-            _warn_of_another_scale(policy, scores)
+            for text in elsewhere(policy.score_range, *outside(policy.score_range, scores)):
+                warnings.warn(text, EvenoddsWarning, stacklevel=2)
         if on_invalid != "null":
             _refuse_invalid(policy, odds, scores, codes, [array_of(native[name]) for name in groups])
         native = with_column(opened(native, []), name, odds)
     return native
 
 
-def _warn_of_another_scale(policy: Policy, scores: NDArray[Any]) -> None:
-    """Scores on another scale, such as points in place of probabilities, would give everybody a yes, or nobody."""
-    finite = scores[np.isfinite(scores)]
-    low, high = policy.score_range
-    outside = int(((finite < low) | (finite > high)).sum())
-    if finite.size >= _SOME and 2 * outside > finite.size:
-        msg = (
-            f"{outside:,} of {finite.size:,} scores lie outside those of the fit, which go from {low:g} to {high:g}. "
-            "Hint: are they on the same scale, and of the same model?"
-        )
-        warnings.warn(msg, EvenoddsWarning, stacklevel=3)
+def _new_columns(policy: Policy, table: Frame, into: Any) -> dict[str, Outcome]:
+    """The names of the new columns, and what each holds."""
+    if not (isinstance(into, str) or (table.implementation.is_pandas() and isinstance(into, Hashable))):
+        msg = f"into={into!r} is not allowed. Allowed: the name of a column: text, in pandas also a number."
+        raise OptionError(msg)
+    columns: dict[Any, Outcome] = {into: "yes"}
+    if policy.review is not None:
+        columns[f"{into}_review"] = "review"
+    for name in columns:
+        if is_taken(table, name):
+            msg = f"The frame has a column {name!r} already. Hint: into= takes another name."
+            raise OptionError(msg)
+    return columns
 
 
 def is_taken(table: Frame, name: str) -> bool:
@@ -179,13 +178,12 @@ def _expression(policy: Policy, frame: Frame, score: str, groups: Sequence[str],
     r = nw.col(score).cast(nw.Float64)
     branches = []
     for key, curve in policy.curves.items():
-        named = [_is_group(frame, groups, parts) for parts in parts_of(key, len(groups))]
-        named = [condition for condition in named if condition is not None]
-        if named:
+        is_group = _is_group(frame, groups, key)
+        if is_group is not None:
             odds = _value(frame, curve.pieces, r)
             if outcome == "review":
                 odds = _reviewed(frame, odds, _value(frame, policy.review_curves[key].pieces, r))
-            branches.append(nw.when(reduce(or_, named) & r.is_finite()).then(odds))
+            branches.append(nw.when(is_group & r.is_finite()).then(odds))
     return nw.coalesce(*branches) if branches else nw.lit(None, nw.Float64)
 
 
@@ -194,10 +192,9 @@ def group_number(policy: Policy, frame: Frame, groups: Sequence[str]) -> Any:
     nw = narwhals()
     branches = []
     for number, key in enumerate(sorted(policy.groups)):
-        named = [_is_group(frame, groups, parts) for parts in parts_of(key, len(groups))]
-        named = [condition for condition in named if condition is not None]
-        if named:
-            branches.append(nw.when(reduce(or_, named)).then(nw.lit(number)))
+        is_group = _is_group(frame, groups, key)
+        if is_group is not None:
+            branches.append(nw.when(is_group).then(nw.lit(number)))
     return nw.coalesce(*branches) if branches else nw.lit(None, nw.Int64)
 
 
@@ -207,8 +204,15 @@ def _reviewed(frame: Frame, yes: Any, upper: Any) -> Any:
     return nw.when(upper - yes > constant(frame, CERTAIN)).then(upper - yes).otherwise(constant(frame, 0.0))
 
 
-def _is_group(frame: Frame, groups: Sequence[str], parts: Sequence[str]) -> Any:
-    """The condition that the group columns hold these values; None where their kind cannot."""
+def _is_group(frame: Frame, groups: Sequence[str], key: str) -> Any:
+    """The condition that the group columns hold values of this key; None where their kinds cannot."""
+    ways = [_holds(frame, groups, parts) for parts in parts_of(key, len(groups))]
+    possible = [condition for condition in ways if condition is not None]
+    return reduce(or_, possible) if possible else None
+
+
+def _holds(frame: Frame, groups: Sequence[str], parts: Sequence[str]) -> Any:
+    """The condition that the group columns hold these parts of a key; None where their kinds cannot."""
     schema = frame.collect_schema()
     conditions = []
     for name, part in zip(groups, parts, strict=True):
@@ -222,7 +226,7 @@ def _is_group(frame: Frame, groups: Sequence[str], parts: Sequence[str]) -> Any:
 def _typed(frame: Frame, kind: Any, part: str) -> list[Any]:
     """The values of the column's own kind whose key is this part: one, or none, or for pandas' objects a few."""
     nw = narwhals()
-    number, whole, truth = _read(float, part), _read(int, part), {"True": [True], "False": [False]}.get(part, [])
+    number, whole, truth = _parsed(float, part), _parsed(int, part), {"True": [True], "False": [False]}.get(part, [])
     if kind == nw.Boolean:
         return truth
     if kind.is_numeric():
@@ -232,10 +236,10 @@ def _typed(frame: Frame, kind: Any, part: str) -> list[Any]:
     return [part]
 
 
-def _read(read: Callable[[str], Any], part: str) -> list[Any]:
+def _parsed(kind: Callable[[str], Any], part: str) -> list[Any]:
     """The number that a key is the key of, if it is one and not NaN."""
     try:
-        value = read(part)
+        value = kind(part)
     except ValueError:
         return []
     return [value] if key_of(value) == part and value == value else []  # noqa: PLR0124

@@ -9,17 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.decisions.apply import apply, group_number, is_taken
-from evenodds.decisions.draw import check_round, doubled, texts_of, uniforms
-from evenodds.decisions.engines import check_ids, check_places, drawn, fresh, ranked, summed
+from evenodds.decisions.draw import check_distinct, check_round, ids_of, texts_of, uniforms
+from evenodds.decisions.engines import check_ids, check_places, fresh_name, sum_of_odds, with_draws, with_places
 from evenodds.decisions.keys import check_key
-from evenodds.decisions.places import check_answers, check_number, handed_out, places_asked_for, start_of
-from evenodds.errors import DataError, OptionError
+from evenodds.decisions.places import (
+    check_answers,
+    check_number,
+    handed_out,
+    places_asked_for,
+    sort_keys,
+    start_of,
+)
+from evenodds.errors import OptionError
 from evenodds.frames import Frame, array_of, column_of, is_lazy, narwhals, opened, with_column
 from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
-from evenodds.model.keys import get_indexer
 from evenodds.model.policy import Policy, check_policy
-from evenodds.model.scale import Scale
 
 __all__ = ["decide"]
 
@@ -121,25 +126,23 @@ def decide(
     with_odds = apply(policy, frame, score=score, group=group)
     held = opened(with_odds, ["odds"]).to_native()
     odds = array_of(held["odds"])
-    ids = _ids(column_of(table, id))
+    ids = ids_of(column_of(table, id))
     if asked is not None:
         native = table.to_native()
-        codes = get_indexer([native[name] for name in names_of(group)], sorted(policy.groups))
         scores = floats_of(f"score column {score!r}", array_of(native[score]))
-        upward = Scale(policy.orientation).upward(scores.astype(np.float64))
+        by = sort_keys(policy, [native[name] for name in names_of(group)], scores)
         fitted = policy.certificate.selection_rate
-        yes = handed_out(odds, ids, codes, upward, places=asked, key=key, round=round, fitted=fitted)
+        yes = handed_out(odds, ids, *by, places=asked, key=key, round=round, fitted=fitted)
         return with_column(opened(with_odds, []), "decision", yes.astype(np.int64))
     texts = texts_of(ids)
-    if wrong := doubled(texts, "In a round everybody is decided for once."):
-        raise wrong
+    check_distinct(texts, "In a round everybody is decided for once.")
     draws = uniforms(texts, key=key, round=round)
     decision: NDArray[Any] = (draws < odds).astype(np.int64)
     if policy.review is not None:
         reviewed = draws < odds + array_of(held["odds_review"])
         decision = np.where(draws < odds, "yes", np.where(reviewed, "review", "no")).astype(object)
-    with_draws = with_column(opened(with_odds, []), "draw", draws)
-    return with_column(opened(with_draws, []), "decision", decision)
+    drawn = with_column(opened(with_odds, []), "draw", draws)
+    return with_column(opened(drawn, []), "decision", decision)
 
 
 def _in_the_engine(
@@ -160,16 +163,16 @@ def _in_the_engine(
     with_odds = opened(apply(policy, table.to_native(), score=score, group=groups), ["odds"])
     if places is not None:
         if places is not True:
-            check_number(*summed(with_odds, id), places, policy.certificate.selection_rate)
-        number, upward = fresh("group"), fresh("upward")
+            check_number(*sum_of_odds(with_odds, id), places, policy.certificate.selection_rate)
+        number, upward = fresh_name("group"), fresh_name("upward")
         r = nw.col(score).cast(nw.Float64)
         order = {
             number: group_number(policy, table, groups),
             upward: r if policy.orientation == "positive" else -r,
         }
-        in_order = with_odds.with_columns(*(made.alias(name) for name, made in order.items()))
-        return ranked(in_order, list(order), id=id, start=start_of(key=key, round=round))
-    with_draws = opened(drawn(with_odds, id=id, key=key, round=round), ["draw"])
+        in_order = with_odds.with_columns(*(value.alias(name) for name, value in order.items()))
+        return with_places(in_order, list(order), id=id, start=start_of(key=key, round=round))
+    drawn = opened(with_draws(with_odds, id=id, key=key, round=round), ["draw"])
     u, yes = nw.col("draw"), nw.col("odds")
     # Each answer has a condition of its own: where the draw or the odds are missing, so is the decision.
     if policy.review is None:
@@ -181,17 +184,4 @@ def _in_the_engine(
         decision = (
             nw.when(u < yes).then(nw.lit("yes")).otherwise(nw.when(u < either).then(nw.lit("review")).otherwise(no))
         )
-    return with_draws.with_columns(decision.alias("decision")).to_native()
-
-
-def _ids(column: Any) -> list[object]:
-    try:
-        return list(column.to_list())
-    except UnicodeDecodeError:  # pyarrow holds any bytes as text, and looks at them only now
-        for place in range(len(column)):
-            try:
-                column[place]
-            except UnicodeDecodeError as reason:
-                msg = f"id {reason.object!r:.80} cannot be drawn for (position {place}): it is not UTF-8 text."
-                raise DataError(msg) from None
-        raise
+    return drawn.with_columns(decision.alias("decision")).to_native()

@@ -80,7 +80,7 @@ class Tally:
         so many tests each may err that much more seldom. Places leave the number within one of the sum of the odds.
         """
         exponent = math.log(2 * max(tests, 1) / (1 - confidence))
-        found = []
+        dice = []
         for group, people, yes, expected, variance in zip(self._groups, *self._sums.tolist(), strict=True):
             if not people:
                 continue
@@ -90,8 +90,8 @@ class Tally:
             off = yes - expected if abs(yes - expected) > _ROUNDING * people else 0.0
             z = math.nan if places else off / spread if spread > 0 else math.copysign(math.inf, off) if off else 0.0
             ends = (max((expected - within) / people, 0.0), min((expected + within) / people, 1.0))
-            found.append(Dice(group, outcome, int(people), yes / people, expected / people, *ends, z))
-        return found
+            dice.append(Dice(group, outcome, int(people), yes / people, expected / people, *ends, z))
+        return dice
 
 
 def _farthest(variance: float, exponent: float) -> float:

@@ -22,7 +22,17 @@ from evenodds.errors import DataError, OptionError
 from evenodds.frames import is_missing
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["PREFIX", "begun", "check_round", "doubled", "draw", "texts_of", "uniforms", "whole_number"]
+__all__ = [
+    "PREFIX",
+    "check_distinct",
+    "check_round",
+    "draw",
+    "first_bits",
+    "hmac_hashes",
+    "ids_of",
+    "texts_of",
+    "uniforms",
+]
 
 PREFIX = "evenodds/draw/v1|"
 _BITS = 53
@@ -69,16 +79,16 @@ def draw(ids: Iterable[object], *, key: str, round: str = "") -> Floats:  # noqa
 
 def uniforms(texts: Sequence[str], *, key: str, round: str = "") -> Floats:  # noqa: A002 as above
     """The draws of ids that `texts_of` has checked."""
-    inner, outer = begun(PREFIX, key=key, round=round)
+    inner, outer = hmac_hashes(PREFIX, key=key, round=round)
     inner.update(b"|")
     draws = np.empty(len(texts), dtype=np.float64)
     for first in range(0, len(texts), _BATCH):
         batch = texts[first : first + _BATCH]
-        draws[first : first + _BATCH] = _whole_numbers(inner, outer, [text.encode() for text in batch])
+        draws[first : first + _BATCH] = _first_bits(inner, outer, [text.encode() for text in batch])
     return np.ldexp(draws, -_BITS)
 
 
-def _whole_numbers(inner: Any, outer: Any, messages: Iterable[bytes]) -> NDArray[np.uint64]:
+def _first_bits(inner: Any, outer: Any, messages: Iterable[bytes]) -> NDArray[np.uint64]:
     """The first 53 bits of each HMAC: hashes that have read the pads are copied, which halves the work of hmac."""
     digests, from_inner, from_outer = bytearray(), inner.copy, outer.copy
     for message in messages:
@@ -90,7 +100,7 @@ def _whole_numbers(inner: Any, outer: Any, messages: Iterable[bytes]) -> NDArray
     return np.frombuffer(digests, ">u8")[::4].astype(np.uint64) >> np.uint64(64 - _BITS)
 
 
-def begun(prefix: str, *, key: str, round: str) -> tuple[Any, Any]:  # noqa: A002 as above
+def hmac_hashes(prefix: str, *, key: str, round: str) -> tuple[Any, Any]:  # noqa: A002 as above
     """Both hashes of an HMAC; the inner one has read the prefix and the round. Refuse a key or a round that is none."""
     inner, outer = pads(key)
     return hashlib.sha256(inner + f"{prefix}{check_round(round)}".encode()), hashlib.sha256(outer)
@@ -104,12 +114,27 @@ def check_round(round: object) -> str:  # noqa: A002 as above
     return round
 
 
-def whole_number(start: tuple[Any, Any]) -> int:
-    """What an HMAC says that has read all it is to read, as a whole number below 2^53."""
-    return int(_whole_numbers(*start, [b""])[0])
+def first_bits(hashes: tuple[Any, Any]) -> int:
+    """The first 53 bits of an HMAC whose hashes have read the whole message, as a whole number."""
+    return int(_first_bits(*hashes, [b""])[0])
 
 
 # -- ids ---------------------------------------------------------------------------------------------------------------
+
+
+def ids_of(column: Any) -> list[object]:
+    """The ids of a column, as `texts_of` takes them; what is not UTF-8 text, which pyarrow holds unseen, as bytes."""
+    try:
+        return list(column.to_list())
+    except UnicodeDecodeError:
+        return [_id_or_bytes(column, place) for place in range(len(column))]
+
+
+def _id_or_bytes(column: Any, place: int) -> object:
+    try:
+        return column[place]
+    except UnicodeDecodeError as reason:
+        return reason.object
 
 
 def texts_of(ids: Iterable[object]) -> list[str]:
@@ -160,6 +185,8 @@ def _checked(given: object, place: int) -> str:
             "it is a float, which programs write in different ways (7.0, 7, 7e0). "
             "Hint: make whole numbers or strings of the ids"
         )
+    elif isinstance(given, bytes) and not _is_utf8(given):
+        why = "it is not UTF-8 text"
     else:
         why = f"it is of type {type(given).__name__}. Allowed: strings and whole numbers. Hint: make strings of the ids"
     if why:
@@ -193,10 +220,18 @@ def _is_broken(text: str) -> bool:
     return False
 
 
-def doubled(texts: Sequence[str], why: str) -> DataError | None:
-    """The error to raise where an id comes more than once: the first such, how often and where, and how many others."""
+def _is_utf8(given: bytes) -> bool:
+    try:
+        given.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def check_distinct(texts: Sequence[str], why: str) -> None:
+    """Refuse ids that come more than once: the first such is named, how often and where, and how many others."""
     if len(set(texts)) == len(texts):
-        return None
+        return
     several = {text: count for text, count in Counter(texts).items() if count > 1}
     first, count = next(iter(several.items()))
     positions = [position for position, text in enumerate(texts) if text == first]
@@ -207,4 +242,4 @@ def doubled(texts: Sequence[str], why: str) -> DataError | None:
         f"id {first!r:.80} comes {count:,} times ({where}{', ...' * (count > _SHOWN)}){also}. {why} "
         "Hint: drop rows that are there twice, or name a column whose values differ."
     )
-    return DataError(msg)
+    raise DataError(msg)

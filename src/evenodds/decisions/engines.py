@@ -26,7 +26,7 @@ from evenodds.errors import DataError
 from evenodds.frames import Frame, is_missing, narwhals
 from evenodds.geometry.pieces import Floats
 
-__all__ = ["check_ids", "check_places", "drawn", "fresh", "ranked", "summed"]
+__all__ = ["check_ids", "check_places", "fresh_name", "sum_of_odds", "with_draws", "with_places"]
 
 _M = 2**53
 _POSTGRES = DRAWS["postgres"].format(inner="$1", outer="$2", message="$3")
@@ -63,7 +63,7 @@ def check_places(frame: Frame) -> None:
         raise DataError(msg)
 
 
-def drawn(frame: Frame, *, id: str, key: str, round: str) -> Any:  # noqa: A002 the words for them
+def with_draws(frame: Frame, *, id: str, key: str, round: str) -> Any:  # noqa: A002 the words for them
     """A lazy frame with a column of draws more, as a frame of its own library."""
     message, (inner, outer) = f"{PREFIX}{check_round(round)}|", pads(key)
     native, engine = frame.to_native(), frame.implementation
@@ -83,7 +83,7 @@ def drawn(frame: Frame, *, id: str, key: str, round: str) -> Any:  # noqa: A002 
         return _drawn_by_polars(native, id, _Draws(key, round))
     if engine.is_dask():
         kinds = native._meta.assign(draw=np.zeros(0))  # noqa: SLF001 Dask's own word for an empty frame of its kinds
-        return native.map_partitions(_with_draws, id, _Draws(key, round), meta=kinds)
+        return native.map_partitions(_part_with_draws, id, _Draws(key, round), meta=kinds)
     msg = (
         f"decide takes frames in memory, DuckDB, PySpark, Dask, lazy polars and Ibis tables, got "
         f"{type(native).__name__}. Hint: collect it, or decide in batches."
@@ -113,7 +113,7 @@ def _queried(relation: Any, query: Callable[[str, str], str], **secret: bytes | 
     A relation does not tell its connection, so the row is not registered: DuckDB finds it by its name among our own,
     and keeps it for as long as the relation lives.
     """
-    people, row = fresh("people"), fresh("row")
+    people, row = fresh_name("people"), fresh_name("row")
     for setting in ("python_enable_replacements", "enable_external_access"):
         if relation.query(people, f"SELECT current_setting('{setting}')").fetchall() == [(False,)]:
             msg = (
@@ -129,7 +129,7 @@ def _queried(relation: Any, query: Callable[[str, str], str], **secret: bytes | 
         del globals()[row]
 
 
-def fresh(what: str) -> str:
+def fresh_name(what: str) -> str:
     """A name that nobody has."""
     return f"evenodds_{what}_{secrets.token_hex(8)}"
 
@@ -143,7 +143,7 @@ def _arrow(secret: dict[str, bytes | int]) -> Any:
 
 def _drawn_by_spark(people: Any, name: str, message: str, inner: bytes, outer: bytes) -> Any:
     f = import_module("pyspark.sql.functions")
-    first, second = fresh("inner"), fresh("outer")
+    first, second = fresh_name("inner"), fresh_name("outer")
     row = people.sparkSession.createDataFrame([(inner, outer)], f"{first} binary, {second} binary")
     who = f.col(f"`{name.replace('`', '``')}`").cast("string")
     text = f.encode(f.concat(f.lit(message), f.when(who != "", who)), "UTF-8")
@@ -175,8 +175,8 @@ def _backend_of(people: Any) -> Any:
 
 def _joined(people: Any, secret: dict[str, Any]) -> tuple[Any, dict[str, str]]:
     """The people beside the one row that holds what is secret, and the names of its columns."""
-    backend, row = _backend_of(people), fresh("row")
-    names = {name: fresh(name) for name in secret}
+    backend, row = _backend_of(people), fresh_name("row")
+    names = {name: fresh_name(name) for name in secret}
     if backend.name == "duckdb":
         backend.con.register(row, _arrow({names[name]: value for name, value in secret.items()}))
         backend.con.execute(_MACRO)
@@ -248,14 +248,14 @@ def _drawn_by_polars(people: Any, name: str, draws: _Draws) -> Any:
     return people.with_columns(who.map_batches(batch, return_dtype=polars.Float64, is_elementwise=True).alias("draw"))
 
 
-def _with_draws(part: Any, name: str, draws: _Draws) -> Any:
+def _part_with_draws(part: Any, name: str, draws: _Draws) -> Any:
     return part.assign(draw=draws(part[name].tolist()))
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
 
 
-def summed(frame: Frame, id: str) -> tuple[float, int]:  # noqa: A002 the word for it
+def sum_of_odds(frame: Frame, id: str) -> tuple[float, int]:  # noqa: A002 the word for it
     """What the odds of everybody with an id sum to, and how many these are; this asks the engine."""
     native = frame.to_native()
     if frame.implementation.is_duckdb():
@@ -270,7 +270,7 @@ def summed(frame: Frame, id: str) -> tuple[float, int]:  # noqa: A002 the word f
     return int(total) / _M, int(people)
 
 
-def ranked(frame: Frame, order: Sequence[str], *, id: str, start: int) -> Any:  # noqa: A002 the word for it
+def with_places(frame: Frame, order: Sequence[str], *, id: str, start: int) -> Any:  # noqa: A002 the word for it
     """A frame with a column of decisions in place of those columns that order people, with ids after them.
 
     As `places.marked`, with whole numbers that do not wrap around: HUGEINT in DuckDB, numeric in PostgreSQL.
@@ -278,7 +278,7 @@ def ranked(frame: Frame, order: Sequence[str], *, id: str, start: int) -> Any:  
     native = frame.to_native()
     if frame.implementation.is_duckdb():
         by = ", ".join([*map(_named, order), f"encode({_text(_named(id))})"])
-        stretch, after, mark = fresh("stretch"), fresh("after"), fresh("start")
+        stretch, after, mark = fresh_name("stretch"), fresh_name("after"), fresh_name("start")
         helpers = ", ".join([*map(_named, order), stretch, after, mark])
 
         def query(people: str, row: str) -> str:  # of which names are quoted, and all else is ours
@@ -292,7 +292,7 @@ def ranked(frame: Frame, order: Sequence[str], *, id: str, start: int) -> Any:  
             )
 
         return _queried(native, query, start=start)
-    return _ranked_by_ibis(native, order, id, start)
+    return _with_places_by_ibis(native, order, id, start)
 
 
 def _stretch(people: Any, name: str) -> Any:
@@ -301,12 +301,12 @@ def _stretch(people: Any, name: str) -> Any:
     return people[name].cast("string").nullif("").notnull().ifelse(whole, ibis.null("int64"))
 
 
-def _ranked_by_ibis(people: Any, order: Sequence[str], name: str, start: int) -> Any:
+def _with_places_by_ibis(people: Any, order: Sequence[str], name: str, start: int) -> Any:
     """Ibis believes in sums of 64 bits, and writes none into its SQL: both engines make larger numbers of them."""
     ibis = import_module("ibis")
     joined, names = _joined(people, {"start": start})
     _, bytes_of = _functions(_backend_of(people).name)
-    stretch, after, place = fresh("stretch"), fresh("after"), fresh("place")
+    stretch, after, place = fresh_name("stretch"), fresh_name("after"), fresh_name("place")
     table = joined.mutate(**{stretch: _stretch(joined, name), place: bytes_of(joined[name].cast("string"))})
     window = ibis.cumulative_window(order_by=[*order, place])
     table = table.mutate(**{after: table[stretch].sum().over(window)})

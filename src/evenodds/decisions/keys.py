@@ -107,4 +107,4 @@ def chain(rounds: int, *, last: str | None = None) -> list[str]:
 def pads(key: str) -> tuple[bytes, bytes]:
     """The two blocks that make an HMAC of two nested hashes, H(outer + H(inner + message)); they tell the key."""
     secret = check_key(key).encode("ascii")  # as long as a block of SHA-256, so that nothing is filled up
-    return bytes(one ^ 0x36 for one in secret), bytes(one ^ 0x5C for one in secret)
+    return bytes(byte ^ 0x36 for byte in secret), bytes(byte ^ 0x5C for byte in secret)

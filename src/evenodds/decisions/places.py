@@ -20,18 +20,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.decisions.draw import begun, doubled, texts_of, whole_number
+from evenodds.decisions.draw import check_distinct, first_bits, hmac_hashes, texts_of
 from evenodds.errors import OptionError
 from evenodds.geometry.pieces import Floats
-from evenodds.model.keys import Codes
+from evenodds.model.keys import Codes, GroupLike, get_indexer
 from evenodds.model.policy import Policy
+from evenodds.model.scale import Scale
 from evenodds.values import whole_number_of
 
-__all__ = ["check_answers", "check_number", "handed_out", "marked", "order_of", "places_asked_for", "start_of"]
+__all__ = [
+    "check_answers",
+    "check_number",
+    "handed_out",
+    "marked",
+    "order_of",
+    "places_asked_for",
+    "sort_keys",
+    "start_of",
+]
 
 _PREFIX = "evenodds/places/v1|"
 _BITS = 53
@@ -86,13 +97,19 @@ def handed_out(
     return yes
 
 
+def sort_keys(policy: Policy, groups: GroupLike, scores: NDArray[Any]) -> tuple[Codes, Floats]:
+    """What `order_of` orders people by: their group's place among the keys, sorted, and their score, upward."""
+    upward = Scale(policy.orientation).upward(scores.astype(np.float64))  # unsigned numbers have no negatives
+    return get_indexer(groups, sorted(policy.groups)), upward
+
+
 def start_of(*, key: str, round: str = "") -> int:  # noqa: A002 the word for a repeated lottery
     """Where the first mark stands, in parts of 2^-53; the key and the round are those of `draw`.
 
     >>> start_of(key="00" * 32) / 2**53
     0.3478707849734032
     """
-    return whole_number(begun(_PREFIX, key=key, round=round))
+    return first_bits(hmac_hashes(_PREFIX, key=key, round=round))
 
 
 def order_of(ids: Sequence[object], groups: Codes, upward: Floats) -> NDArray[np.intp]:
@@ -105,7 +122,7 @@ def order_of(ids: Sequence[object], groups: Codes, upward: Floats) -> NDArray[np
     groups : array of integers
         Each person's group: its place among the keys, sorted.
     upward : array
-        Scores, of which a higher one speaks for a yes.
+        Scores, of which a higher one speaks for a yes; `sort_keys` has both.
 
     Examples
     --------
@@ -113,8 +130,7 @@ def order_of(ids: Sequence[object], groups: Codes, upward: Floats) -> NDArray[np
     array([2, 1, 0])
     """
     texts = texts_of(ids)
-    if wrong := doubled(texts, "Places are handed out to a cohort in which everybody stands once."):
-        raise wrong
+    check_distinct(texts, "Places are handed out to a cohort in which everybody stands once.")
     rank = np.empty(len(texts), dtype=np.int64)
     rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))  # by code point is by UTF-8 byte
     return np.lexsort((rank, upward, groups))

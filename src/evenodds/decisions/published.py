@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.model.cells import check_group_kinds, check_numeric
 from evenodds.model.columns import floats_of
 
-__all__ = ["NOT_WORDS", "WORDS", "Published", "as_it_stands", "ids_of"]
+__all__ = ["NOT_WORDS", "WORDS", "Published", "as_it_stands", "rounding_of"]
 
 NOT_WORDS = "Hint: decisions are 0 and 1; words are those of a policy with reviews. Is it the policy of these?"
 WORDS = ("no", "review", "yes")
@@ -46,7 +45,7 @@ class Published:
         try:
             table = opened(frame, self.needed(review=review, places=places))
         except DataError as error:
-            if f"has no column {self.odds + '_review'!r}" in str(error) and review:
+            if review and f"has no column {self.values(review=review)[-1]!r}" in str(error):
                 msg = f"{error} Hint: the policy has reviews. Is it the policy of these decisions?"
             elif f"has no column {self.draw!r}" in str(error):
                 msg = f"{error} Hint: places=True, if places were handed out; else draw= names the column of draws."
@@ -89,6 +88,11 @@ class Published:
         return numbers, column
 
 
+def rounding_of(digits: Any) -> Any:
+    """How far a number may be off that was published with so many decimal places; of one or of several."""
+    return 0.5 * 10.0**-digits + 2.0**-52
+
+
 def as_it_stands(value: Any, *, words: bool) -> Any:
     """A published decision as it is told: words as they are, whole numbers without a point."""
     if is_missing(value):
@@ -99,18 +103,3 @@ def as_it_stands(value: Any, *, words: bool) -> Any:
         return bool(value)
     number = float(value)
     return int(number) if number.is_integer() else number
-
-
-def ids_of(column: Any) -> Sequence[object]:
-    """The ids of a column; None for one that is not UTF-8 text, which pyarrow finds out only now."""
-    try:
-        return list(column.to_list())
-    except UnicodeDecodeError:
-        return [_id_or_none(column, place) for place in range(len(column))]
-
-
-def _id_or_none(column: Any, place: int) -> object:
-    try:
-        return column[place]
-    except UnicodeDecodeError:
-        return None

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.decisions.draw import uniforms
+from evenodds.decisions.published import rounding_of
 from evenodds.geometry.pieces import Floats
 from evenodds.model.keys import Codes
 from evenodds.model.policy import Policy
@@ -32,12 +33,16 @@ class Reasons:
 
     def __init__(self, policy: Policy, *, key: str, round: str, digits: int | None, places: bool) -> None:  # noqa: A002
         self._policy, self._key, self._round, self._digits, self._places = policy, key, round, digits, places
-        self._uncertain = self._judged = self._wrong_draws = 0
-        self._single = self._rounded_odds = self._rounded_scores = 0
-        self._score_decimals = self._looked_at = 0
-        self._padded = ""
-        self._drawn = 0
-        self._words, self._word = 0, ""
+        # Rows that can be judged, those of them whose odds are neither 0 nor 1, and those with a wrong draw.
+        self._judged = self._uncertain = self._wrong_draws = 0
+        # Wrong odds that are right for scores of single precision.
+        self._single = 0
+        # Of the wrong odds that are looked at: right but for rounding, and right for scores that are.
+        self._looked_at = self._rounded_odds = self._rounded_scores = 0
+        self._score_decimals = 0  # the most of any score
+        self._padded = ""  # an id with zeros in front whose draw is the published one
+        self._drawn = 0  # with places: decisions that are those of a draw for each person
+        self._words, self._word = 0, ""  # decisions that are no word they may be, and the first of them
 
     def note(
         self,
@@ -71,7 +76,7 @@ class Reasons:
 
     def _note_odds(self, published: Floats, scores: NDArray[Any], codes: Codes) -> None:
         """Odds that would be right for scores of single precision, or for scores that were rounded afterwards."""
-        slack = 0.0 if self._digits is None else 0.5 * 10.0**-self._digits + 2.0**-52
+        slack = 0.0 if self._digits is None else rounding_of(self._digits)
         with np.errstate(over="ignore"):
             single = self._policy.odds_or_nan(scores.astype(np.float32), codes)
         self._single += int((np.abs(single - published) <= slack).sum())
@@ -80,7 +85,7 @@ class Reasons:
         self._looked_at += published.size
         self._score_decimals = max(self._score_decimals, int(_decimals(scores).max()))
         half = 0.5 * 10.0**-self._score_decimals
-        slacks = np.maximum(slack, 0.5 * 10.0 ** -_decimals(published) + 2.0**-52)
+        slacks = np.maximum(slack, rounding_of(_decimals(published)))
         low, exact, high = (self._policy.odds_or_nan(scores + side, codes) for side in (-half, 0.0, half))
         low, high = np.minimum(low, high), np.maximum(low, high)
         self._rounded_scores += int(((published >= low - slacks) & (published <= high + slacks)).sum())
@@ -94,13 +99,13 @@ class Reasons:
             texts = [text.zfill(width) for text, _ in numbers]
             if not texts:
                 return
-            found = np.flatnonzero(uniforms(texts, key=self._key, round=self._round) == [u for _, u in numbers])
-            longer = [texts[i] for i in found.tolist() if texts[i] != numbers[i][0]]
+            same = np.flatnonzero(uniforms(texts, key=self._key, round=self._round) == [u for _, u in numbers])
+            longer = [texts[i] for i in same.tolist() if texts[i] != numbers[i][0]]
             if longer:
                 self._padded = longer[0]
                 return
 
-    def told(self, *, odds: int, decisions: int, error: float) -> str:
+    def in_words(self, *, odds: int, decisions: int, error: float) -> str:
         """What may be the reason, in words, or nothing; `error` is the largest of any odds or draw."""
         if self._words:
             first = f"such as {self._word!r:.40}" if self._words > 1 else repr(self._word)

@@ -60,8 +60,8 @@ class Verification(Shown):
     >>> policy = eo.fit(eo.datasets.credit_risk())
     >>> people = pd.DataFrame({"who": ["a", "b"], "points": [25, 31], "race": ["white", "white"]})
     >>> words = {"score": "points", "group": "race", "id": "who", "key": "00" * 32}
-    >>> found = eo.verify(policy, eo.decide(policy, people, **words), **words)
-    >>> found.passed, found.rows, found.wrong, found.suspicious
+    >>> verification = eo.verify(policy, eo.decide(policy, people, **words), **words)
+    >>> verification.passed, verification.rows, verification.wrong, verification.suspicious
     (True, 2, 0, ())
     """
 
@@ -123,10 +123,10 @@ class Verification(Shown):
 
         The dice have no part in it: honest ones are called into question now and then, by chance.
         """
-        return not (self.wrong or self.doubled or self._announced)
+        return not (self.wrong or self.doubled or self._not_as_announced)
 
     @property
-    def _announced(self) -> list[str]:
+    def _not_as_announced(self) -> list[str]:
         """What is not as it was announced."""
         said = []
         if self.committed not in (None, self.commitment):
@@ -222,7 +222,7 @@ class Verification(Shown):
                 *self._others(),
                 *([self.reason] if self.reason else []),
             ]
-        said += self._announced
+        said += self._not_as_announced
         if self.doubled:
             named = ", ".join(f"{one!r:.80}" for one in self.doubled_ids[:_NAMED])
             more = ", ..." if self.doubled > min(_NAMED, len(self.doubled_ids)) else ""

@@ -11,22 +11,21 @@ from numpy.typing import NDArray
 
 from evenodds.decisions.dice import Tally
 from evenodds.decisions.doubles import Doubles
-from evenodds.decisions.draw import check_round, draw, texts_of, uniforms
+from evenodds.decisions.draw import check_round, draw, ids_of, texts_of, uniforms
 from evenodds.decisions.keys import check_commitment, check_key
 from evenodds.decisions.keys import commitment as commitment_of
-from evenodds.decisions.places import check_answers, handed_out, places_asked_for
-from evenodds.decisions.published import WORDS, Published, as_it_stands, ids_of
+from evenodds.decisions.places import check_answers, handed_out, places_asked_for, sort_keys
+from evenodds.decisions.published import WORDS, Published, as_it_stands, rounding_of
 from evenodds.decisions.reasons import Reasons
 from evenodds.decisions.verification import Difference, Verification, WrongRow
 from evenodds.errors import DataError, UnknownGroupError
-from evenodds.evaluation.intervals import confidence_of
+from evenodds.evaluation.intervals import interval_confidence
 from evenodds.frames import array_of, column_of, is_missing
 from evenodds.geometry.pieces import Floats
 from evenodds.model.cells import names_of
 from evenodds.model.columns import floats_of
 from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of
 from evenodds.model.policy import Policy, check_policy
-from evenodds.model.scale import Scale
 from evenodds.values import whole_number_of
 
 __all__ = ["Verifier", "verify"]
@@ -153,7 +152,7 @@ class Verifier:
         self._places = places_asked_for(places)
         check_answers(self._places, policy)
         self._digits = None if digits is None else min(whole_number_of("digits", digits, least=1), _DIGITS)
-        self._confidence = confidence_of(confidence)
+        self._confidence = interval_confidence(confidence)
         check_key(key)  # refused before anything is read
         check_round(round)
         self._commitment = None if commitment is None else check_commitment(commitment)
@@ -193,8 +192,8 @@ class Verifier:
         again, first_of = self._again(texts, draws)
         right = self._right(scores, codes)
         if self._places is not None:
-            upward = Scale(self._policy.orientation).upward(scores.astype(np.float64))
-            right["decision"] = self._placed(right["odds"], ids, groups, upward, draws, again, first_of)
+            by = sort_keys(self._policy, groups, scores)
+            right["decision"] = self._placed(right["odds"], ids, by, draws, again, first_of)
         else:
             right["decision"] = _decided(right, draws)
             right["draw"] = draws
@@ -260,7 +259,7 @@ class Verifier:
             committed_to_file=self._commitment == sha256(f"{self._key}\n".encode()).hexdigest(),
             places_given=self._given if self._places is not None else None,
             places_asked=None if self._places is True else self._places,
-            reason=self._reasons.told(odds=counts["odds"], decisions=counts["decision"], error=self._error),
+            reason=self._reasons.in_words(odds=counts["odds"], decisions=counts["decision"], error=self._error),
         )
 
     # -- what is right ---------------------------------------------------------------------------------------------
@@ -303,8 +302,7 @@ class Verifier:
         self,
         odds: Floats,
         ids: Sequence[object],
-        groups: Sequence[Any],
-        upward: NDArray[Any],
+        by: tuple[Codes, Floats],
         draws: Floats,
         again: Sequence[int],
         first_of: dict[str, int],
@@ -313,13 +311,13 @@ class Verifier:
         cohort = ~np.isnan(odds) & ~np.isnan(draws)
         cohort[again] = False
         rows = np.flatnonzero(cohort)
-        order = get_indexer(groups, sorted(self._policy.groups))
+        codes, upward = by
         right = np.full(odds.size, np.nan)
         if rows.size:
             right[rows] = handed_out(
                 odds[rows],
                 [ids[i] for i in rows.tolist()],
-                order[rows],
+                codes[rows],
                 upward[rows],
                 places=True,  # a number that does not fit is told, and no error
                 key=self._key,
@@ -341,7 +339,7 @@ class Verifier:
             off = np.abs(published - right)
         self._error = max(self._error, float(off[~np.isnan(off)].max(initial=0.0)))
         if self._digits is not None:
-            same |= off <= 0.5 * 10.0**-self._digits + 2.0**-52
+            same |= off <= rounding_of(self._digits)
         return ~same
 
     def _count(self, wrong: dict[str, NDArray[np.bool_]]) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
-from evenodds.decisions.apply import apply
+from evenodds.decisions.apply import ON_INVALID, OnInvalid, apply
 from evenodds.errors import MissingPackageError, OptionError, one_of
 from evenodds.files import placed_folder
 from evenodds.model.cells import names_of
@@ -21,8 +21,6 @@ from evenodds.version import __version__
 
 __all__ = ["to_mlflow"]
 
-_OnInvalid = Literal["raise", "null"]
-_ON_INVALID = ("raise", "null")
 _OUTPUTS = ("odds", "odds_review")
 _SHOWN = 3  # people in the example of what the model takes
 _SERVED = "_MLFLOW_IS_IN_SERVING_ENVIRONMENT"  # which MLflow's server sets for itself
@@ -34,7 +32,7 @@ def to_mlflow(
     *,
     score: str = "score",
     group: str | Sequence[str] = "group",
-    on_invalid: _OnInvalid = "null",
+    on_invalid: OnInvalid = "null",
 ) -> None:
     """Save a policy as a model folder of MLflow, which gives people's odds to whoever loads or serves it.
 
@@ -75,7 +73,7 @@ def to_mlflow(
     check_policy(policy)
     names = names_of(group)
     _check_names(score, names)
-    one_of("on_invalid", on_invalid, _ON_INVALID)
+    one_of("on_invalid", on_invalid, ON_INVALID)
     people = _example(policy, score, names)
     with placed_folder(path) as part, TemporaryDirectory() as folder:
         file = Path(folder) / "policy.json"
@@ -154,13 +152,13 @@ class _Odds:
 
     def __init__(self, policy: Policy, score: str, group: Sequence[str], on_invalid: str) -> None:
         self.policy, self.score, self.group = policy, score, list(group)
-        self.on_invalid = cast("_OnInvalid", one_of("on_invalid", on_invalid, _ON_INVALID))
+        self.on_invalid = cast("OnInvalid", one_of("on_invalid", on_invalid, ON_INVALID))
 
     def predict(self, people: Any) -> Any:
         """The odds of a pandas frame's rows, with its index."""
         given = people[[self.score, *self.group]]
-        known = apply(self.policy, given, score=self.score, group=self.group, on_invalid=self.on_invalid)
-        odds = known[[name for name in _OUTPUTS if name in known]]
+        with_odds = apply(self.policy, given, score=self.score, group=self.group, on_invalid=self.on_invalid)
+        odds = with_odds[[name for name in _OUTPUTS if name in with_odds]]
         if os.environ.get(_SERVED) == "true":  # whose answer is JSON, which has no NaN
             odds = odds.astype(object).where(odds.notna(), None)
         return odds

@@ -100,20 +100,20 @@ def to_sql(
     <BLANKLINE>
     """
     check_policy(policy)
-    spoken, groups = dialect_of(dialect), names_of(group)
+    target, groups = dialect_of(dialect), names_of(group)
     statement = Statement(
         policy=policy,
-        dialect=spoken,
-        table=_path("table", table, spoken),
-        score=spoken.check_name("score", score),
-        groups=_groups(policy, [spoken.check_name("group", name) for name in groups], kinds or {}),
-        id=None if id is None else spoken.check_name("id", id),
+        dialect=target,
+        table=_path("table", table, target),
+        score=target.check_name("score", score),
+        groups=_groups(policy, [target.check_name("group", name) for name in groups], kinds or {}),
+        id=None if id is None else target.check_name("id", id),
         round=check_round(round),
-        into=spoken.check_name("into", into),
-        review=spoken.check_name("into", f"{into}_review"),
-        draw=spoken.check_name("draw", draw),
-        decision=spoken.check_name("decision", decision),
-        pads=_path("pads", pads, spoken),
+        into=target.check_name("into", into),
+        review=target.check_name("into", f"{into}_review"),
+        draw=target.check_name("draw", draw),
+        decision=target.check_name("decision", decision),
+        pads=_path("pads", pads, target),
     )
     _check_together(statement)
     for key in policy.groups:
@@ -148,7 +148,7 @@ def _check_together(statement: Statement) -> None:
         raise OptionError(msg)
     read = [statement.score, *(group.name for group in statement.groups), *([statement.id] if statement.id else [])]
     taken = {name.lower() for name in read}  # which most engines do not tell from upper case
-    for name in statement.made:
+    for name in statement.new_columns:
         if name.lower() in taken:
             msg = f"The new column {name!r} has the name of another one. Hint: into, draw and decision rename them."
             raise OptionError(msg)
@@ -173,11 +173,11 @@ def _groups(policy: Policy, names: Sequence[str], kinds: object) -> tuple[Group,
     if not any(by_key):
         msg = f"No group of the policy can be made of {len(names)} columns. The policy knows: {policy.known}."
         raise OptionError(msg)
-    found = []
+    groups = []
     for i, name in enumerate(names):
-        ways = [[parts[i] for parts in ways] for ways in by_key if ways]
-        found.append(_group(name, tuple(dict.fromkeys(text for way in ways for text in way)), kinds.get(name), ways))
-    return tuple(found)
+        ways = [[parts[i] for parts in readings] for readings in by_key if readings]
+        groups.append(_group(name, tuple(dict.fromkeys(text for way in ways for text in way)), kinds.get(name), ways))
+    return tuple(groups)
 
 
 def _group(name: str, texts: tuple[str, ...], kind: str | None, ways: Sequence[Sequence[str]]) -> Group:

@@ -55,7 +55,7 @@ class Statement:
     pads: tuple[str, ...]
 
     @property
-    def made(self) -> list[str]:
+    def new_columns(self) -> list[str]:
         """The names of the new columns, in order."""
         reviews = [] if self.policy.review is None else [self.review]
         return [self.into, *reviews, *([] if self.id is None else [self.draw, self.decision])]
@@ -86,7 +86,7 @@ class Statement:
                 f"Id: {self.id!r}, text or whole numbers; no draw where it is missing or empty",
                 f"Round: {self.round!r}; the pads of its key: columns i and o of the one row of {pads!r}",
             ]
-        lines += [f"New columns: {', '.join(map(repr, self.made))}", f"Written by evenodds {__version__}"]
+        lines += [f"New columns: {', '.join(map(repr, self.new_columns))}", f"Written by evenodds {__version__}"]
         # Spark would put the value of a variable in place of ${...}, in comments too.
         return "".join(f"-- {line}\n" for line in lines).replace("${", "$ {")
 
@@ -112,8 +112,8 @@ class Statement:
 
     def _without_twins(self, people: str) -> str:
         """The people; a column of theirs that has the name of a new one is ambiguous here, and so an error."""
-        new = ", ".join(f"NULL AS {self.dialect.quoted(name)}" for name in self.made)
-        conditions = "\n    AND ".join(f"{self.dialect.quoted(name)} IS NULL" for name in self.made)
+        new = ", ".join(f"NULL AS {self.dialect.quoted(name)}" for name in self.new_columns)
+        conditions = "\n    AND ".join(f"{self.dialect.quoted(name)} IS NULL" for name in self.new_columns)
         lines = ["SELECT", "  p.*", f"FROM {people} AS p", f"CROSS JOIN (SELECT {new}) AS new", f"WHERE {conditions}"]
         return "\n  ".join(["(", *lines]) + "\n)"
 
