@@ -38,23 +38,17 @@ def environment(installed, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(environment):
-    """Run the command line; its exit code must be as expected, and no traceback shown."""
+def run(command_line, tmp_path, monkeypatch):
+    """Run the command line in a fresh folder; its exit code must be as expected, and an error prints nothing."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
 
-    def call(*words, exit_code=0, stdin=None):
-        done = subprocess.run(
-            [sys.executable, "-m", "evenodds", *(word if isinstance(word, bytes) else str(word) for word in words)],
-            capture_output=True,
-            input=stdin,
-            env=environment,
-            check=False,
-        )
-        text, told = done.stdout.decode(), done.stderr.decode()
-        assert "Traceback" not in told
-        assert done.returncode == exit_code, (text, told)
+    def call(*words, exit_code=0, stdin=b""):
+        ended = command_line(*(word if isinstance(word, bytes) else str(word) for word in words), stdin=stdin)
+        assert ended.code == exit_code, ended
         if exit_code == 2:
-            assert text == ""
-        return told if exit_code == 2 else text
+            assert ended.printed == ""
+        return ended.told if exit_code == 2 else ended.printed
 
     return call
 

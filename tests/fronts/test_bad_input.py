@@ -6,10 +6,8 @@ sample also runs in processes of its own, and must end alike.
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import runpy
 import shlex
 import subprocess
 import sys
@@ -35,6 +33,7 @@ FRONTIER = f"frontier past.csv {PEOPLE}"
 AUDIT = f"audit policy.json past.csv {PEOPLE}"
 BEHIND = f"audit past.csv {PEOPLE} --threshold"
 DECIDED = "audit past.csv --group race --label repaid --decision repaid"
+IMPACT = "audit past.csv --group race --decision weight --format ll144"
 UPDATE = f"update policy.json past.csv {PEOPLE} --max-change"
 REPORT = f"report policy.json past.csv {PEOPLE}"
 APPLY = f"apply policy.json past.csv {COLUMNS}"
@@ -96,6 +95,7 @@ def texts():
         "open name.csv": plain.replace("word", '"word', 1),
         "returns.csv": plain.replace("\n", "\r"),
         "plain.dat": plain,
+        "packed.csv.gz": plain,
         "text score.csv": cell(5, "points", "fifty"),
         "no score.csv": cell(6, "points", ""),
         "nan score.csv": cell(7, "points", "nan"),
@@ -218,6 +218,8 @@ def folder(tmp_path_factory):
     pa.parquet.write_table(made.slice(0, 0), place / "header.parquet")
     nested = made.set_column(1, "points", pa.array([[1.0]] * made.num_rows))
     pa.parquet.write_table(nested, place / "nested.parquet")
+    days = pa.array(range(made.num_rows), pa.timestamp("ms"))
+    pa.parquet.write_table(made.set_column(made.column_names.index("repaid"), "repaid", days), place / "days.parquet")
     (place / "binary.csv").write_bytes(bytes(range(128, 256)) * 4)
     (place / "zeros.csv").write_bytes(bytes(64))
     (place / "latin.csv").write_bytes(table().replace("well", "gut\u00e4", 1).encode("latin-1"))
@@ -248,19 +250,15 @@ def last(folder):
 
 
 @pytest.fixture
-def ended(folder, last, capfdbinary, monkeypatch):
-    """How the command line ends here, in this process: exit code, standard output, standard error."""
+def ended(folder, last, command_line, monkeypatch):
+    """How the command line ends, which leaves every file as it was."""
 
     def call(line, stdin=b""):
         monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "argv", ["evenodds", *shlex.split(line)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
-        with pytest.raises(SystemExit) as end:
-            runpy.run_module("evenodds", run_name="__main__")
-        printed, told = capfdbinary.readouterr()
+        ended = command_line(*shlex.split(line), stdin=stdin)
         before, last[0] = last[0], contents(folder)
         assert last[0] == before
-        return end.value.code, printed.decode(), told.decode()
+        return ended.code, ended.printed, ended.told
 
     return call
 
@@ -299,7 +297,8 @@ NO_FILES = [  # whoever reads them
     ("empty.csv", "empty.csv is empty."),
     ("empty.parquet", "empty.parquet is empty."),
     ("blank.csv", "blank.csv has nothing but blank lines."),
-    ("plain.dat", "The format of plain.dat cannot be told from its name. Hint: --format csv, parquet or arrow."),
+    ("packed.csv.gz", "Hint: unpack it, and give it as standard input: gunzip -c packed.csv.gz | evenodds ... -."),
+    ("plain.dat", "The format of plain.dat cannot be told from its name. Hint: --"),
     ("binary.csv", "binary.csv cannot be read as csv: it is not UTF-8 text. Hint: save it as UTF-8."),
     ("utf16.csv", "utf16.csv cannot be read as csv: it is not UTF-8 text."),
     ("zeros.csv", r"zeros.csv has no column 'points' and no column 'race'"),
@@ -345,7 +344,7 @@ NO_PEOPLE = [  # whoever needs labels
     ("'all lacking.csv' --drop-incomplete", "240 of 240 rows are incomplete"),
     (
         "'label 2.csv'",
-        "label column 'repaid' must be 0 or 1, got 2.0 in 1 row (first at row 11). Hint: --positive-label",
+        "label column 'repaid' must be 0 or 1, got 2 in 1 row (first at row 11). Hint: --positive-label",
     ),
     ("'label half.csv'", "label column 'repaid' must be 0 or 1, got 0.5 in 1 row (first at row 11)."),
     ("'label words.csv'", "column 'repaid' has the values 'no', 'yes'. Hint: --positive-label says which is the yes."),
@@ -362,18 +361,19 @@ NO_PEOPLE = [  # whoever needs labels
     ("past.csv --label ''", "--label names no column."),
     ("past.csv --label race", "The column 'race' cannot be --group and --label at once."),
     ("past.csv --label word", "column 'word' has the values 'well'."),
-    ("past.csv --resolution 0", "resolution=0.0 is not allowed. Allowed: a finite number above 0"),
-    ("past.csv --resolution nan", "resolution=nan is not allowed."),
+    ("past.csv --resolution 0", "--resolution 0.0 is not allowed. Allowed: a finite number above 0"),
+    ("past.csv --resolution nan", "--resolution nan is not allowed."),
     (
         "past.csv --resolution 1e-300",
-        "resolution=1e-300 is not allowed. Allowed: a finite number above 0, between 1e-150",
+        "--resolution 1e-300 is not allowed. Allowed: a finite number above 0, between 1e-150",
     ),
-    ("past.csv --resolution some", "Invalid value for '--resolution': 'some' is not a valid float."),
+    ("past.csv --resolution some", "Invalid value for '--resolution': 'some' is not a number."),
 ]
 NO_COLUMNS = [  # of everybody
     ("past.csv --score ''", "--score names no column."),
     ("past.csv --group ''", "--group names no column."),
     ("past.csv --group ,", "--group names no column."),
+    ("past.csv --group race,", "--group names no column. Hint: give it a name, or several separated by commas."),
     ("past.csv --group points", "The column 'points' cannot be --score and --group at once."),
     ("past.csv --group race,race", "The column 'race' cannot be --group and --group at once."),
     ("past.csv --score missing", "past.csv has no column 'missing'"),
@@ -437,19 +437,19 @@ REVIEW = f"{FIT} --review-capacity 0.1 --review-tpr 0.9 --review-fpr 0.1"
 UNIT = "from 0 to 1"
 CALLS = [  # commands, options and arguments that are missing, unknown, misspelt or too many
     ("nothing", "No such command 'nothing'. Hint: evenodds --help."),
-    ("fti past.csv", "No such command 'fti'. Did you mean 'fit'?"),
+    ("fti past.csv", "No such command 'fti'. Hint: did you mean 'fit'?"),
     ("--nonsense", "No such option '--nonsense'. Hint: evenodds --help."),
     ("fit", "Missing argument 'DATA'. Hint: evenodds fit --help."),
     ("fit past.csv", "Missing option '--score'. Hint: evenodds fit --help."),
     (f"fit past.csv {COLUMNS}", "Missing option '--label'. Hint: evenodds fit --help."),
     (f"{FIT} more.csv", "Got unexpected extra argument (more.csv). Hint: evenodds fit --help."),
-    (f"{FIT} --tolerence 0.1", "No such option '--tolerence'. (Did you mean one of: "),
+    (f"{FIT} --tolerence 0.1", "No such option '--tolerence'. Hint: did you mean '--tolerance'?"),
     (f"{FIT} --tolerance", "Option '--tolerance' requires an argument. Hint: evenodds fit --help."),
     (f"{FIT} --force=yes", "Option '--force' does not take a value. Hint: evenodds fit --help."),
     (f"{FIT} --cost 1", "Option '--cost' requires 2 arguments. Hint: evenodds fit --help."),
     (f"{FIT} --tolerance 0.1 0.2", "Got unexpected extra argument (0.2)."),
     ("frontier", "Missing argument 'DATA'. Hint: evenodds frontier --help."),
-    (f"{FRONTIER} --max-slope 1", "No such option '--max-slope'. Did you mean '--max-slopes'?"),
+    (f"{FRONTIER} --max-slope 1", "No such option '--max-slope'. Hint: did you mean '--max-slopes'?"),
     (f"{FRONTIER} -o out.csv", "No such option '-o'. Hint: evenodds frontier --help."),
     ("audit", "Missing option '--group'. Hint: evenodds audit --help."),
     (
@@ -468,6 +468,8 @@ CALLS = [  # commands, options and arguments that are missing, unknown, misspelt
     ("apply policy.json", "Missing argument 'DATA'. Hint: evenodds apply --help."),
     (f"{APPLY} --label repaid", "No such option '--label'."),
     (f"apply past.csv policy.json {COLUMNS}", "past.csv is not JSON, or was cut off"),
+    (f"{APPLY} --drop-incomplete", "'--drop-incomplete'. Hint: --on-invalid null leaves the odds of incomplete rows"),
+    (f"{DECIDE} --drop-incomplete", "No such option '--drop-incomplete'. Hint: evenodds decide --help."),
     (f"decide policy.json past.csv {COLUMNS}", "Missing option '--id'. Hint: evenodds decide --help."),
     (f"decide policy.json past.csv {COLUMNS} --id name", "Missing option '--key-file'."),
     ("verify", "Missing argument 'DECISIONS'. Hint: evenodds verify --help."),
@@ -481,11 +483,11 @@ CALLS = [  # commands, options and arguments that are missing, unknown, misspelt
     ("onnx policy.json", "Missing option '-o' / '--output'. Hint: evenodds onnx --help."),
     ("onnx policy.json more.json -o p.onnx", "Got unexpected extra argument (more.json)."),
     ("draw-key more", "Got unexpected extra argument (more). Hint: evenodds draw-key --help."),
-    ("draw-key --outptu k.txt", "No such option '--outptu'. Did you mean '--output'?"),
+    ("draw-key --outptu k.txt", "No such option '--outptu'. Hint: did you mean '--output'?"),
     ("draw-chain", "Missing argument 'ROUNDS'. Hint: evenodds draw-chain --help."),
     ("draw-chain 3", "Missing option '-o' / '--output'."),
     ("study nothing", "No such command 'nothing'. Hint: evenodds study --help."),
-    ("study credti", "No such command 'credti'. Did you mean 'credit'?"),
+    ("study credti", "No such command 'credti'. Hint: did you mean 'credit'?"),
     ("study credit more", "Got unexpected extra argument (more). Hint: evenodds study credit --help."),
     ("study compas --nonsense", "No such option '--nonsense'."),
     ("guide somebody", "case='somebody' is not known. Allowed: default, lender, places, court,"),
@@ -495,31 +497,40 @@ CALLS = [  # commands, options and arguments that are missing, unknown, misspelt
     ("guide --case lender", "No such option '--case'."),
 ]
 FITS = [
-    *((f"{FIT} --tolerance={bad}", f"tolerance={shown} is not allowed. Allowed: {UNIT}") for bad, shown in (
+    *((f"{FIT} --tolerance={bad}", f"--tolerance {shown} is not allowed. Allowed: {UNIT}") for bad, shown in (
         ("nan", "nan"), ("inf", "inf"), ("-inf", "-inf"), ("-1", "-1.0"), ("2", "2.0"), ("1e400", "inf"),
     )),
-    *((f"{FIT} --max-slope={bad}", f"max_slope={shown} is not allowed. Allowed: a number above 0") for bad, shown in (
+    *((f"{FIT} --max-slope={bad}", f"--max-slope {shown} is not allowed. Allowed: a number above 0") for bad, shown in (
         ("nan", "nan"), ("-inf", "-inf"), ("-1", "-1.0"), ("0", "0.0"),
     )),
-    *((f"{FIT} --max-loss={bad}", f"max_loss={shown} is not allowed. Allowed: a number from 0 on") for bad, shown in (
+    *((f"{FIT} --max-loss={bad}", f"--max-loss {shown} is not allowed. Allowed: a number from 0 on") for bad, shown in (
         ("nan", "nan"), ("inf", "inf"), ("-1", "-1.0"),
     )),
-    *((f"{FIT} --max-randomized={bad}", f"max_randomized={shown} is not allowed. Allowed: a number {UNIT}")
+    *((f"{FIT} --max-randomized={bad}", f"--max-randomized {shown} is not allowed. Allowed: a number {UNIT}")
       for bad, shown in (("nan", "nan"), ("inf", "inf"), ("-1", "-1.0"), ("2", "2.0"))),
-    *((f"{FIT} --max-randomized-by-group={bad}", f"max_randomized_by_group={shown} is not allowed.")
+    *((f"{FIT} --max-randomized-by-group={bad}", f"--max-randomized-by-group {shown} is not allowed.")
       for bad, shown in (("nan", "nan"), ("-1", "-1.0"), ("2", "2.0"))),
-    *((f"{FIT} --selection-rate={bad}", f"selection_rate={shown} is not allowed. Allowed: a number above 0, up to 1")
+    *((f"{FIT} --selection-rate={bad}", f"--selection-rate {shown} is not allowed. Allowed: a number above 0, up to 1")
       for bad, shown in (("nan", "nan"), ("0", "0.0"), ("-1", "-1.0"), ("2", "2.0"))),
-    *((f"{FIT} --tolerance 0.1 --confidence={bad}", f"confidence={shown} is not allowed. Allowed: a number above 0.5")
+    *((f"{FIT} --tolerance 0.1 --confidence={bad}", f"--confidence {shown} is not allowed. Allowed: a number above 0.5")
       for bad, shown in (("nan", "nan"), ("0", "0.0"), ("2", "2.0"), ("0.5", "0.5"))),
-    *((f"{REVIEW} --review-{name}={bad}", f"{name}={shown} is not allowed. Allowed: {UNIT}")
+    *((f"{REVIEW} --review-{name}={bad}", f"--review-{name} {shown} is not allowed. Allowed: {UNIT}")
       for name in ("capacity", "tpr", "fpr") for bad, shown in (("nan", "nan"), ("-1", "-1.0"), ("2", "2.0"))),
-    *((f"{FIT} --{name} some", f"Invalid value for '--{name}': 'some' is not a valid float. Hint: evenodds fit --help.")
+    *((f"{FIT} --{name} some", f"Invalid value for '--{name}': 'some' is not a number. Hint: evenodds fit --help.")
       for name in ("tolerance", "max-slope", "max-loss", "max-randomized", "max-randomized-by-group",
                    "selection-rate", "confidence", "review-capacity", "review-tpr", "review-fpr")),
     *((f"{FIT} --{name} ''", f"--{name} '' is not known. Allowed: ")
       for name in ("orientation", "constraints", "objective", "curve", "criterion", "guarantee", "review-equal")),
-    (f"{FIT} --tolerance 0,5", "Invalid value for '--tolerance': '0,5' is not a valid float."),
+    (f"{FIT} --tolerance 0,5", "'--tolerance': '0,5' is not a number. Hint: 5 % is 0.05, with a point."),
+    (f"{FIT} --tolerance 5%", "'--tolerance': '5%' is not a number. Hint: 5 % is 0.05, with a point."),
+    (f"fit days.parquet {PEOPLE}", "days.parquet: column 'repaid' holds timestamp[ms]. Allowed: numbers, truth values"),
+    (f"fit days.parquet {PEOPLE} --positive-label 1", "days.parquet: column 'repaid' holds timestamp[ms]."),
+    (f"fit 'x label=9.csv' {PEOPLE}", "There is no file x label=9.csv."),
+    (f"{FIT} -o 'x max_slope=3.csv'", "-o x max_slope=3.csv: a policy is JSON. Hint: -o x max_slope=3.json."),
+    (f"{FIT} -o 'no max_slope=3/p.json'", "There is no folder no max_slope=3. Hint: make it first."),
+    (f"{FIT} --positive-label 'a label=3'", "'a label=3' does not occur"),
+    (f"{FIT} -o policy.html", "-o policy.html: a policy is JSON. Hint: -o policy.json."),
+    (f"{UPDATE} 0.1 -o new.CSV", "-o new.CSV: a policy is JSON. Hint: -o new.json."),
     (f"{FIT} --orientation negatve", "--orientation negatve is not known. Allowed: positive, negative. Hint: did you"),
     (f"{FIT} --constraints equal_opportunity", "Hint: the nearest here is 'true_positive_rate_parity'."),
     (f"{FIT} --objective f1", "Hint: the nearest here is 'balanced_accuracy_score'."),
@@ -530,13 +541,13 @@ FITS = [
     (f"{FIT} --review-capacity 0.1", "--review-tpr, --review-fpr is not given."),
     (f"{FIT} --review-tpr 0.1", "--review-capacity, --review-fpr is not given."),
     (f"{FIT} --review-equal share", "--review-capacity, --review-tpr, --review-fpr is not given."),
-    (f"{REVIEW} --review-tpr 0", "tpr=0 is less than fpr=0.1: such reviewers are worse than a coin."),
-    (f"{REVIEW} --max-randomized 0.1", "max_randomized=0.1 does not go with review=."),
+    (f"{REVIEW} --review-tpr 0", "--review-tpr 0 is less than --review-fpr 0.1: such reviewers are worse"),
+    (f"{REVIEW} --max-randomized 0.1", "--max-randomized 0.1 does not go with reviews."),
     (f"{FIT} --cost -1 1", "false_positive=-1.0 is not allowed. Allowed: a number from 0 on"),
     (f"{FIT} --cost 1 nan", "false_negative=nan is not allowed."),
     (f"{FIT} --cost inf 1", "false_positive=inf is not allowed."),
     (f"{FIT} --cost 0 0", "one of the errors must cost something."),
-    (f"{FIT} --cost some 1", "Invalid value for '--cost': 'some' is not a valid float."),
+    (f"{FIT} --cost some 1", "Invalid value for '--cost': 'some' is not a number."),
     (f"{FIT} --cost 1 2 --objective accuracy_score", "--cost is in place of an objective, and --objective names one"),
     *((f"{FIT} --target={bad}", f'--target {bad} is not allowed. Allowed: two rates such as 0.2,0.8, or "baseline".')
       for bad in ("0.3", "a,b", "0.1,0.2,0.3", "baselin", "''")),
@@ -544,38 +555,38 @@ FITS = [
       for bad in ("0.2,nan", "0.2,1.5", "-0.1,0.5", "inf,0.2")),
     (f"{FIT} --target 0,1", "Group 'black' cannot reach the target (fpr=0, tpr=1)"),
     (f"{FIT} --target 0.8,0.2", "below the diagonal, where no odds that rise with the score lead."),
-    (f"{FIT} --max-slope 0.1 --max-loss 0.1", "Give max_slope or max_loss, and not both"),
-    (f"{FIT} --target 0.2,0.3 --max-loss 0.1", "max_loss= chooses the point, and target= names it: give one of them."),
-    (f"{FIT} --target 0.2,0.3 --selection-rate 0.5", "selection_rate= and target= both name the point"),
-    (f"{FIT} --target 0.2,0.3 --constraints demographic_parity", "target= names one point for all groups"),
-    (f"{FIT} --selection-rate 0.5 --objective selection_rate", "is what selection_rate=0.5 says already."),
-    (f"{FIT} --max-randomized 0.1 --max-slope 0.1", "max_randomized=0.1 does not go with max_slope=0.1"),
+    (f"{FIT} --max-slope 0.1 --max-loss 0.1", "Give --max-slope or --max-loss, and not both"),
+    (f"{FIT} --target 0.2,0.3 --max-loss 0.1", "--max-loss chooses the point, and --target names it: give one"),
+    (f"{FIT} --target 0.2,0.3 --selection-rate 0.5", "--selection-rate and --target both name the point"),
+    (f"{FIT} --target 0.2,0.3 --constraints demographic_parity", "--target names one point for all groups"),
+    (f"{FIT} --selection-rate 0.5 --objective selection_rate", "is what --selection-rate 0.5 says already."),
+    (f"{FIT} --max-randomized 0.1 --max-slope 0.1", "--max-randomized 0.1 does not go with --max-slope 0.1"),
     (f"{FIT} --curve threshold --max-slope 0.1", "A threshold jumps, so no slope budget can hold."),
-    (f"{FIT} --curve threshold --max-randomized 0.1", "with curve='threshold' nobody is: give one of them."),
+    (f"{FIT} --curve threshold --max-randomized 0.1", "with --curve threshold nobody is: give one of them."),
     (f"{FIT} --curve optimal --criterion robust", "an optimal curve has none. Allowed: 'gentlest'."),
     (f"{FIT} --curve optimal --keep-individual-odds", "Allowed with it: linear, quadratic, cubic, quartic."),
     (f"{FIT} --keep-individual-odds --max-slope 1e-5", "No point was found that all groups reach"),
-    (f"{FIT} --confidence 0.9", "confidence=0.9 is about a tolerance for new people, and tolerance is 0"),
-    (f"{FIT} --tolerance 0.01 --confidence 0.9", "There are too few people to promise tolerance=0.01"),
+    (f"{FIT} --confidence 0.9", "--confidence 0.9 is about a tolerance for new people, and tolerance is 0"),
+    (f"{FIT} --tolerance 0.01 --confidence 0.9", "There are too few people to promise --tolerance 0.01"),
     (f"fit 'own group.csv' {PEOPLE}", "Group 'p0.5' has weight 1 of negatives, none of positives"),
 ]  # fmt: skip
 FRONTIERS = [
     (f"{FRONTIER} --max-slopes 0.1,abc", "0.1,abc is not a list of numbers such as 0.05,0.1,inf. Hint: evenodds front"),
     (f"{FRONTIER} --max-slopes ''", "Invalid value for --max-slopes: '' is not a list of numbers"),
     (f"{FRONTIER} --budgets 0.1,,0.2", "Invalid value for --budgets: 0.1,,0.2 is not a list of numbers"),
-    (f"{FRONTIER} --max-slopes 0", "max_slopes=0.0 is not allowed. Allowed: a number above 0"),
-    (f"{FRONTIER} --max-slopes=-1", "max_slopes=-1.0 is not allowed."),
-    (f"{FRONTIER} --max-slopes nan", "max_slopes=nan is not allowed."),
-    (f"{FRONTIER} --budgets 0.1 --max-slopes 0.1", "Hint: give budgets= alone."),
-    (f"{FRONTIER} --against randomized --max-slopes 0.1", "max_slopes= are the budgets against 'slope'."),
-    (f"{FRONTIER} --against randomized --budgets 2", "budgets=2.0 is not allowed. Allowed: a number from 0 to 1"),
-    (f"{FRONTIER} --against randomized --budgets nan", "budgets=nan is not allowed."),
+    (f"{FRONTIER} --max-slopes 0", "--max-slopes 0.0 is not allowed. Allowed: a number above 0"),
+    (f"{FRONTIER} --max-slopes=-1", "--max-slopes -1.0 is not allowed."),
+    (f"{FRONTIER} --max-slopes nan", "--max-slopes nan is not allowed."),
+    (f"{FRONTIER} --budgets 0.1 --max-slopes 0.1", "Hint: give --budgets alone."),
+    (f"{FRONTIER} --against randomized --max-slopes 0.1", "--max-slopes are the budgets against 'slope'."),
+    (f"{FRONTIER} --against randomized --budgets 2", "--budgets 2.0 is not allowed. Allowed: a number from 0 to 1"),
+    (f"{FRONTIER} --against randomized --budgets nan", "--budgets nan is not allowed."),
     (
         f"{FRONTIER} --against slop",
         "--against slop is not known. Allowed: slope, randomized. Hint: did you mean 'slope'?",
     ),
     (f"{FRONTIER} --curve threshold", "A threshold jumps, so no slope budget can hold."),
-    (f"{FRONTIER} --tolerance 2", "tolerance=2.0 is not allowed."),
+    (f"{FRONTIER} --tolerance 2", "--tolerance 2.0 is not allowed."),
     (f"{FRONTIER} --cost 0 0", "one of the errors must cost something."),
     (f"{FRONTIER} --cost 1 1 --objective selection_rate", "--cost is in place of an objective"),
 ]
@@ -584,18 +595,23 @@ AUDITS = [
     (f"{BEHIND} 50 --decision weight", "--decision and --threshold both say what decides: give one of them."),
     (f"{BEHIND} nan", "--threshold nan is not allowed. Allowed: a finite number."),
     (f"{BEHIND} inf", "--threshold inf is not allowed."),
-    (f"{BEHIND} high", "Invalid value for '--threshold': 'high' is not a valid float. Hint: evenodds audit --help."),
-    *((f"{AUDIT} --tolerance={bad}", f"tolerance={shown} is not allowed. Allowed: a number from 0 to 1")
+    (f"{BEHIND} high", "Invalid value for '--threshold': 'high' is not a number. Hint: evenodds audit --help."),
+    *((f"{AUDIT} --tolerance={bad}", f"--tolerance {shown} is not allowed. Allowed: a number from 0 to 1")
       for bad, shown in (("nan", "nan"), ("inf", "inf"), ("-1", "-1.0"), ("2", "2.0"))),
-    *((f"{AUDIT} --confidence={bad}", f"confidence={shown} is not allowed. Allowed: a number from 0.5 to 0.9999")
+    *((f"{AUDIT} --confidence={bad}", f"--confidence {shown} is not allowed. Allowed: a number from 0.5 to 0.9999")
       for bad, shown in (("nan", "nan"), ("0", "0.0"), ("1", "1.0"), ("0.4", "0.4"))),
-    (f"{AUDIT} --before nan", "before=nan is not allowed."),
+    (f"{AUDIT} --before nan", "--before nan is not allowed."),
     (f"{AUDIT} --reference nowhere.csv", "There is no file nowhere.csv."),
     (f"{AUDIT} --reference ''", "'' is not the name of a file."),
     (f"{AUDIT} --reference 'text score.csv'", "text score.csv, row 5: 'fifty' in column 'points' is not a number."),
     (f"{AUDIT} --constraints parity", "--constraints parity is not known."),
     (f"{AUDIT} --format xml", "--format xml is not known. Allowed: text, json, ll144."),
     (f"{AUDIT} --format ll144", "Missing option --decision."),
+    (f"{AUDIT} --constraints demographic_parity", "there is none without --tolerance: give both."),
+    (f"{AUDIT} --orientation negative", "--orientation negative is not that of the policy, positive. Hint: leave"),
+    (f"{IMPACT} --tolerance 0.01", "--tolerance does not go with --format ll144, which has selection rates alone."),
+    (f"{IMPACT} --json", "--json does not go with --format ll144"),
+    (f"audit policy.json days.parquet {PEOPLE}", "column 'repaid' holds timestamp[ms]. Allowed: numbers, truth values"),
     (f"{AUDIT} -o out.csv", "-o is where --format ll144 is written; other formats go to standard output."),
     ("audit policy.json 'all green.csv' " + PEOPLE, "There is nobody to audit. The policy does not know the group 'gr"),
     (f"audit policy.json past.csv {PEOPLE} --group race,sex", "The policy does not know the group 'black, f'"),
@@ -618,24 +634,26 @@ AUDITS = [
     ("audit 'no label.csv' --group race --decision repaid --format ll144", "1 without a finite decision in 'repaid'"),
 ]  # fmt: skip
 UPDATES = [
-    *((f"{UPDATE}={bad}", f"max_change={shown} is not allowed. Allowed: a number above 0, up to 1")
+    *((f"{UPDATE}={bad}", f"--max-change {shown} is not allowed. Allowed: a number above 0, up to 1")
       for bad, shown in (("0", "0.0"), ("2", "2.0"), ("-1", "-1.0"), ("nan", "nan"), ("inf", "inf"))),
-    (f"{UPDATE} some", "Invalid value for '--max-change': 'some' is not a valid float."),
+    (f"{UPDATE} some", "Invalid value for '--max-change': 'some' is not a number."),
     (f"update policy.json 'one group.csv' {PEOPLE} --max-change 0.1", "these are not among the people: 'black'."),
     (f"update policy.json 'all green.csv' {PEOPLE} --max-change 0.1", "The policy does not know the group 'green'."),
     (f"update 'two columns.json' past.csv {PEOPLE} --max-change 0.1", "does not know the group 'black', 'white'."),
-    (f"update policy.json backwards.csv {PEOPLE} --max-change 0.0001", "No change of odds by up to max_change=0.0001"),
+    (f"update policy.json backwards.csv {PEOPLE} --max-change 0.0001", "No change of odds by up to --max-change 0.0"),
     (f"update reviews.json past.csv {PEOPLE} --max-change 0.1", "update is about one curve a group"),
 ]  # fmt: skip
 REPORTS = [
     (f"{REPORT} --format pdf", "--format pdf is not known. Allowed: html, markdown."),
     (f"{REPORT} -o r.pdf", "A PDF is made by a browser: write r.html and print it"),
     (f"{REPORT} -o r.doc", "The format of r.doc cannot be told from its name. Allowed endings: .html"),
-    (f"{REPORT} --before nan", "before=nan is not allowed."),
-    (f"{REPORT} --before some", "Invalid value for '--before': 'some' is not a valid float."),
-    *((f"{REPORT} --tolerance={bad}", f"tolerance={shown} is not allowed. Allowed: a number from 0 to 1")
+    (f"{REPORT} --before nan", "--before nan is not allowed."),
+    (f"report 'two columns.json' past.csv {PEOPLE} --group sex,race", "give the group's columns in the order of the"),
+    (f"report policy.json plain.dat {PEOPLE}", "Hint: --data-format csv, parquet or arrow."),
+    (f"{REPORT} --before some", "Invalid value for '--before': 'some' is not a number."),
+    *((f"{REPORT} --tolerance={bad}", f"--tolerance {shown} is not allowed. Allowed: a number from 0 to 1")
       for bad, shown in (("nan", "nan"), ("-1", "-1.0"), ("2", "2.0"))),
-    *((f"{REPORT} --confidence={bad}", f"confidence={shown} is not allowed. Allowed: a number from 0.5 to 0.9999")
+    *((f"{REPORT} --confidence={bad}", f"--confidence {shown} is not allowed. Allowed: a number from 0.5 to 0.9999")
       for bad, shown in (("nan", "nan"), ("0", "0.0"), ("1", "1.0"))),
     (f"{REPORT} --about Owner", "Owner is not a field and its text, such as Owner=Credit team. Hint: evenodds report"),
     (f"{REPORT} --about ''", "Invalid value for --about: '' is not a field and its text"),
@@ -751,15 +769,15 @@ VERIFIES = [
 EXPLAINS = [
     (f"{EXPLAIN} --group green", "The policy does not know the group 'green'. Known: 'black', 'white'."),
     (f"{EXPLAIN} --group ''", "The policy does not know the group ''."),
-    (f"{EXPLAIN} --group White", "The policy does not know the group 'White'."),
+    (f"{EXPLAIN} --group White", "not know the group 'White'. Known: 'black', 'white'. Hint: did you mean 'white'?"),
     (f"{EXPLAIN} --group white,f", "The policy does not know the group 'white, f'."),
     ("explain 'two columns.json' --score 50 --group f,white", "give the group's columns in the order of the fit."),
-    (f"{EXPLAIN} --score nan", "score=nan is not allowed. Allowed: a finite number."),
-    (f"{EXPLAIN} --score=-inf", "score=-inf is not allowed."),
-    (f"{EXPLAIN} --score high", "Invalid value for '--score': 'high' is not a valid float."),
-    *((f"{EXPLAIN} --odds={bad}", f"odds={shown} is not allowed. Allowed: numbers from 0 to 1.")
+    (f"{EXPLAIN} --score nan", "--score nan is not allowed. Allowed: a finite number."),
+    (f"{EXPLAIN} --score=-inf", "--score -inf is not allowed."),
+    (f"{EXPLAIN} --score high", "Invalid value for '--score': 'high' is not a number."),
+    *((f"{EXPLAIN} --odds={bad}", f"--odds {shown} is not allowed. Allowed: numbers from 0 to 1.")
       for bad, shown in (("2", "2.0"), ("-1", "-1.0"), ("nan", "nan"))),
-    (f"{EXPLAIN} --odds half", "Invalid value for '--odds': 'half' is not a valid float."),
+    (f"{EXPLAIN} --odds half", "Invalid value for '--odds': 'half' is not a number."),
 ]  # fmt: skip
 SQLS = [
     (
@@ -769,12 +787,12 @@ SQLS = [
     (f"{SQL} --dialect pyspark", "Hint: the nearest here is 'spark'."),
     (f"{SQL} --dialect Duckdb", "Hint: did you mean 'duckdb'?"),
     (f"{SQL} --dialect ''", "--dialect '' is not known."),
-    (f"{SQL} --table ''", "table='' is not a name. Allowed: a string that is not empty."),
+    (f"{SQL} --table ''", "--table '' is not a name. Allowed: a string that is not empty."),
     (
         f"{SQL} --table a.b.c.d",
-        "table='a.b.c.d' has 4 parts. Allowed: a table, with or without a schema and a catalog.",
+        "--table 'a.b.c.d' has 4 parts. Allowed: a table, with or without a schema and a catalog.",
     ),
-    (f"{SQL} --table a..b", "table='' is not a name."),
+    (f"{SQL} --table a..b", "--table '' is not a name."),
     (f"{SQL} --dialect bigquery --table 'a`b'", "cannot be written for BigQuery"),
     (f"{SQL} --dialect postgres --table {'x' * 64}", "is of 64 bytes, and PostgreSQL cuts names after 63."),
     (f"{SQL} --score ''", "--score names no column."),
@@ -792,11 +810,11 @@ SQLS = [
     (f"{SQL} --kinds sex=boolean", "kinds names 'sex', which is no group column. Allowed: race."),
     (f"{SQL} --kinds race=boolean", "kinds says that 'race' holds boolean values, and none of the policy's groups has"),
     (f"{SQL} --into points", "The new column 'points' has the name of another one."),
-    (f"{SQL} --into ''", "into='' is not a name."),
+    (f"{SQL} --into ''", "--into '' is not a name."),
     (f"{SQL} --id name --draw odds", "The new column 'odds' has the name of another one."),
     (f"{SQL} --id name --decision draw", "The new column 'draw' has the name of another one."),
-    (f"{SQL} --id name --round 'a|b'", "round='a|b' is not allowed."),
-    (f"{SQL} --id name --pads ''", "pads='' is not a name."),
+    (f"{SQL} --id name --round 'a|b'", "--round 'a|b' is not allowed."),
+    (f"{SQL} --id name --pads ''", "--pads '' is not a name."),
     (f"{SQL} --round x", "round is for draws, and these need an id."),
 ]
 CHAINS = [
@@ -821,7 +839,6 @@ CHAINS = [
 
 # -- where it is written -----------------------------------------------------------------------------------------------
 
-IMPACT = "audit past.csv --group race --decision weight --format ll144"
 WRITERS = {
     f"{FIT} -o": ".json",
     f"{FIT} --report": ".html",
@@ -857,7 +874,7 @@ NO_PLACES = [
     (f"{FIT} -o p.json --report r.pdf", "A PDF is made by a browser"),
     (f"{FIT} -o p.json --report nowhere/r.html", "There is no folder nowhere."),
     # what is wrong with the people, too, leaves nothing where it was to be written
-    (f"fit 'label 2.csv' {PEOPLE} -o p.json --report r.html", "must be 0 or 1, got 2.0"),
+    (f"fit 'label 2.csv' {PEOPLE} -o p.json --report r.html", "must be 0 or 1, got 2"),
     (f"apply policy.json 'open quote.csv' {COLUMNS} -o odds.csv", "a quotation mark is opened in row 3"),
     (f"apply policy.json green.csv {COLUMNS} -o odds.parquet", "a group that the policy does not know"),
     (f"decide policy.json 'doubled id.csv' {DRAWN} -o out.csv", "id 'p1' comes 2 times"),

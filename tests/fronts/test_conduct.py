@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import signal
 import subprocess
 import sys
+import termios
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import evenodds as eo
@@ -18,21 +23,15 @@ PEOPLE = [*COLUMNS, "--label", "repaid"]
 
 
 @pytest.fixture
-def call(environment, past):
-    """Run the command line; its exit code, what it printed, and what it said beside that."""
+def call(command_line, past, tmp_path, monkeypatch):
+    """Run the command line in a fresh folder; its exit code, what it printed, and what it said beside that."""
     assert past.num_rows
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
 
-    def called(*words, stdin=None):
-        done = subprocess.run(
-            [sys.executable, "-m", "evenodds", *map(str, words)],
-            capture_output=True,
-            text=True,
-            env=environment,
-            input=stdin,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr
-        return done.returncode, done.stdout, done.stderr
+    def called(*words):
+        ended = command_line(*map(str, words))
+        return ended.code, ended.printed, ended.told
 
     return called
 
@@ -62,6 +61,53 @@ def test_what_was_asked_for_is_said_even_if_quiet(call):
     code, printed, told = call("fit", "past.csv", *PEOPLE, "-q")
     assert printed.startswith("Policy(2 groups")
     assert (code, told) == (0, "")
+
+
+def test_people_of_one_group_are_told_to_be_that(call, past, tmp_path):
+    group = pa.array(["white"] * past.num_rows)
+    pa.csv.write_csv(past.set_column(past.column_names.index("race"), "race", group), tmp_path / "one.csv")
+    code, printed, told = call("fit", "one.csv", *PEOPLE)
+    assert (code, printed[:15]) == (0, "Policy(1 group,")
+    assert told == "evenodds: warning: All are of one group, 'white', so that there is nothing to make equal.\n"
+
+
+def test_scores_of_another_scale_are_counted_over_the_whole_file(call, policy, tmp_path):
+    """Which is read some megabytes at a time."""
+    low, high = policy.score_range
+    inside, outside = f"{(low + high) / 2:.6f},white\n", f"{high + 100:.6f},white\n"
+    for name, few, many in (("few.csv", outside, inside), ("many.csv", inside, outside)):
+        (tmp_path / name).write_text("points,race\n" + few * 250_000 + many * 450_000)
+        code, _, told = call("apply", "policy.json", name, *COLUMNS, "-o", "odds.csv")
+        warned = "evenodds: warning: 450,000 of 700,000 scores lie outside those of the fit" if "many" in name else ""
+        assert (code, told.count("warning")) == (0, bool(warned))
+        assert told.startswith(warned or "Written to odds.csv (700,000 rows).")
+
+
+def test_names_cannot_steer_a_terminal(call, past, tmp_path):
+    names = {"white": "\x1b[31mred", "black": "two\u202elines"}
+    group = pa.array([names[one] for one in past["race"].to_pylist()])
+    at = past.column_names.index("race")
+    pa.csv.write_csv(past.set_column(at, "race", group), tmp_path / "esc.csv")
+    for words in (["fit", "esc.csv", *PEOPLE, "-o", "esc.json"], ["audit", "esc.json", "esc.csv", *PEOPLE]):
+        code, printed, _ = call(*words)
+        assert code == 0
+        assert "\\x1b[31mred" in printed
+        assert not {"\x1b", "\u202e"} & set(printed)
+
+
+def test_half_floats_are_labels_too(call, past, tmp_path):
+    labels = past["repaid"].cast(pa.float32()).cast(pa.float16())
+    half = past.set_column(past.column_names.index("repaid"), "repaid", labels)
+    pa.parquet.write_table(half, tmp_path / "half.parquet")
+    assert call("fit", "half.parquet", *PEOPLE)[1] == call("fit", "past.csv", *PEOPLE)[1]
+
+
+def test_warnings_call_options_as_they_are_typed(call, past, tmp_path):
+    other = pa.array(1 - past["repaid"].to_numpy())
+    pa.csv.write_csv(past.set_column(past.column_names.index("repaid"), "repaid", other), tmp_path / "other.csv")
+    code, _, told = call("fit", "other.csv", *PEOPLE)
+    assert code == 0
+    assert "Hint: check the orientation, or the score itself." in told
 
 
 def test_the_log_is_told_if_asked(call):
@@ -111,22 +157,38 @@ def test_a_policy_is_written_over_only_if_asked(call, tmp_path):
     assert eo.Policy.load(tmp_path / "p.json").groups == ("black", "white")
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2)])
+def _at_a_terminal():
+    """So that Ctrl-C is one, whoever started the tests."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 2), ("\x03", 130), ("\x04", 130)])
 def test_somebody_who_is_there_is_asked(environment, past, tmp_path, answer, code):
     assert past.num_rows
     (tmp_path / "p.json").write_text("mine")
     ours, theirs = pty.openpty()
     words = [sys.executable, "-m", "evenodds", "fit", "past.csv", *PEOPLE, "-o", "p.json"]
-    running = subprocess.Popen(words, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
+    running = subprocess.Popen(
+        words, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs, env=environment, start_new_session=True,
+        preexec_fn=_at_a_terminal,  # noqa: PLW1509 there are no threads
+    )  # fmt: skip
     os.close(theirs)
     asked = b""
     while b"[y/N]" not in asked:
         asked += os.read(ours, 1024)
     assert b"p.json is there already. Write over it?" in asked
-    os.write(ours, f"{answer}\n".encode())
-    assert running.wait(60) == code
+    for _ in range(60):
+        os.write(ours, answer.encode())  # again, if it came before it was waited for: Python may overlook a signal then
+        with suppress(subprocess.TimeoutExpired):
+            running.wait(2)
+            break
+    assert running.poll() == code
+    with suppress(OSError):
+        asked += os.read(ours, 1024)
     os.close(ours)
-    assert ((tmp_path / "p.json").read_text() == "mine") == (answer == "n")
+    assert b"Aborted" not in asked
+    assert ((tmp_path / "p.json").read_text() == "mine") == (code != 0)
 
 
 # -- what cannot be used -----------------------------------------------------------------------------------------------
@@ -154,7 +216,7 @@ def test_all_that_is_wrong_is_told_at_once(call, tmp_path):
     (tmp_path / "bad.csv").write_text(HOLES.replace("6,b,1", "six,b,7"))
     _, _, told = call("fit", "bad.csv", *PEOPLE)
     assert "bad.csv, row 6: 'six' in column 'points' is not a number." in told
-    assert "label column 'repaid' must be 0 or 1, got 7.0 in 1 row (first at row 6)" in told
+    assert "label column 'repaid' must be 0 or 1, got 7 in 1 row (first at row 6)" in told
     assert "1 without a group in 'race' (the first is row 3)" in told
     _, _, told = call("fit", "holes.csv", "--score", "pionts", "--group", "rase,sex", "--label", "repaid")
     assert "has no column 'pionts' and no column 'rase' and no column 'sex'" in told
@@ -178,6 +240,14 @@ def test_incomplete_rows_are_left_out_if_asked_and_counted(call, past, tmp_path)
     assert "and nobody is left" in call("fit", "none.csv", *PEOPLE, "--drop-incomplete")[2]
 
 
+def test_rows_are_those_of_the_file_where_others_were_left_out(call, tmp_path):
+    (tmp_path / "holes.csv").write_text("points,race,repaid,n\n,a,1,1\n2,a,0,1\n3,,1,1\n4,b,1,1\n5,b,0,-2\n")
+    _, _, told = call("fit", "holes.csv", *PEOPLE, "--weight", "n", "--drop-incomplete")
+    assert "weight column 'n' has 1 negative value (first at row 5: -2)" in told
+    words = ["--decision", "points", "--group", "race", "--label", "repaid", "--drop-incomplete"]
+    assert "decision has 3 values outside 0 to 1 (first at row 2: 2)" in call("audit", "holes.csv", *words)[2]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -192,9 +262,9 @@ def test_incomplete_rows_are_left_out_if_asked_and_counted(call, past, tmp_path)
         ),
         (["fit", "past.csv", *PEOPLE, "--curve", "linaer"], "--curve linaer is not known. Allowed: fixed, linear,"),
         (["fit", "past.csv", *PEOPLE, "--format", "xls"], "--format xls is not known. Allowed: csv, parquet, arrow."),
-        (["fit", "past.csv", "--lable", "repaid"], "No such option '--lable'. Did you mean '--label'?"),
+        (["fit", "past.csv", "--lable", "repaid"], "No such option '--lable'. Hint: did you mean '--label'?"),
         (["fit", "past.csv", "--score", "points"], "Missing option '--group'. Hint: evenodds fit --help."),
-        (["fti"], "No such command 'fti'. Did you mean 'fit'?"),
+        (["fti"], "No such command 'fti'. Hint: did you mean 'fit'?"),
         (["frontier", "past.csv", *PEOPLE, "--against", "slop"], "Hint: did you mean 'slope'?"),
     ],
 )

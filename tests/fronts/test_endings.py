@@ -18,9 +18,10 @@ import evenodds as eo
 COLUMNS = ["--score", "points", "--group", "race"]
 PEOPLE = [*COLUMNS, "--label", "repaid"]
 INTERRUPTED, CLOSED = 130, 141
-# SIGINT as a terminal leaves it, whoever started the tests
+# Signals as a terminal leaves them, whoever started the tests: under nohup, say, SIGHUP is ignored.
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
     "from evenodds.fronts.cli import main; main()"
 )
 
@@ -111,10 +112,43 @@ def test_an_output_that_is_full_or_closed_is_said(environment):
                 check=False,
             )
         assert (done.returncode, done.stderr) == (2, b"evenodds: No space left on device.\n")
-    line = f"{sys.executable} -m evenodds apply policy.json past.csv {' '.join(COLUMNS)} >&-"
-    done = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, check=False)  # noqa: S607
-    told = b"evenodds: Standard output is closed. Hint: -o writes to a file.\n"
-    assert (done.returncode, done.stderr) == (2, told)
+
+
+def by_bash(line, environment):
+    """The exit code and standard error of a line of a shell."""
+    line = f"{sys.executable} -m evenodds {line}"
+    done = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, text=True, check=False)  # noqa: S607
+    return done.returncode, done.stderr
+
+
+@pytest.mark.usefixtures("policy")
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"apply policy.json past.csv {' '.join(COLUMNS)}",
+        f"fit past.csv {' '.join(PEOPLE)}",
+        f"report policy.json past.csv {' '.join(PEOPLE)}",
+        f"sql policy.json --dialect duckdb --table people {' '.join(COLUMNS)}",
+        "onnx policy.json -o -",
+        "draw-key",
+        "explain policy.json --score 50 --group white --json",
+    ],
+)
+def test_an_answer_is_not_lost(environment, words):
+    told = "evenodds: Standard output is closed. Hint: -o writes to a file.\n"
+    assert by_bash(f"{words} >&-", environment) == (2, told)
+
+
+@pytest.mark.usefixtures("policy")
+def test_an_answer_that_is_in_a_file_is_not_lost(environment, tmp_path):
+    code, told = by_bash(f"fit past.csv {' '.join(PEOPLE)} -o p.json >&-", environment)
+    assert (code, told) == (0, "Written to p.json.\n")
+    assert eo.Policy.load(tmp_path / "p.json").groups == ("black", "white")
+
+
+def test_what_is_wrong_keeps_its_exit_code(environment):
+    assert by_bash("fit nowhere.csv --score a --group b --label c 2>/dev/full", environment)[0] == 2
+    assert by_bash("fit nowhere.csv --score a --group b --label c 2>&-", environment)[0] == 2
 
 
 def interrupted(process):
@@ -153,7 +187,8 @@ def test_an_error_waits_for_nobody(started):
 
 
 @pytest.mark.usefixtures("policy")
-def test_ctrl_c_leaves_nothing_half_done(started, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_who_is_stopped_leaves_nothing_half_done(started, tmp_path, number):
     (tmp_path / "odds.csv").write_text("as it was")
     before = {file.name for file in tmp_path.iterdir()}
     process = started("apply", "policy.json", "-", *COLUMNS, "-o", "odds.csv")
@@ -165,7 +200,9 @@ def test_ctrl_c_leaves_nothing_half_done(started, tmp_path):
         time.sleep(0.1)
     else:
         pytest.fail("nothing is being written")
-    assert interrupted(process).strip() == ""
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number
+    assert process.stderr.read().strip() == b""
     assert {file.name for file in tmp_path.iterdir()} == before
     assert (tmp_path / "odds.csv").read_text() == "as it was"
 

@@ -314,6 +314,15 @@ def test_folds_that_cannot_be(compas, options, message):
         fair.fit(table, y, sensitive_features=compas[["race", "sex"]])
 
 
+def test_among_many_groups_the_right_one_is_named():
+    """Of a hundred groups, twice the code of one is more than the codes' own type holds."""
+    group = np.repeat([f"g{i:02}" for i in range(100)], 20)
+    y = np.tile([0, 1], 1000)
+    y[np.flatnonzero(group == "g90")[4:]] = 0
+    with pytest.raises(eo.DataError, match="Group 'g90' has 2 positives, fewer than the 5 folds"):
+        eo.CurveOptimizer(LogisticRegression()).fit(np.arange(2000)[:, None], y, sensitive_features=group)
+
+
 # -- groups that are columns of X --------------------------------------------------------------------------------------
 
 
@@ -397,6 +406,25 @@ def test_a_seed_a_generator_or_a_random_state(compas, kind):
         one, two = (fair.predict(**call, random_state=kind(7), id=ids) for _ in range(2))
         assert np.array_equal(one, two)
         assert not np.array_equal(one, fair.predict(**call, random_state=kind(8), id=ids))
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(3), "y and sample_weight have different lengths: 1000 and 3"),
+        (np.zeros(1000), "sample_weight is zero for every row"),
+        (np.full(1000, -1.0), "sample_weight has 1000 negative values"),
+    ],
+)
+def test_weights_that_cannot_be_are_refused_by_fit_and_by_score(compas, weight, message):
+    people = compas[:1000]
+    rows = {"X": people["decile"], "y": people["again"], "sensitive_features": people["sex"]}
+    fair = eo.CurveOptimizer(max_slope=20)
+    with pytest.raises(eo.DataError, match=message):
+        fair.fit(**rows, sample_weight=weight)
+    fair.fit(**rows)
+    with pytest.raises(eo.DataError, match=message):
+        fair.score(**rows, sample_weight=weight)
 
 
 @pytest.mark.filterwarnings("ignore:cv=None fits the curves")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import evenodds as eo
-from evenodds.fronts.cli.outputs import placed
+from evenodds.files import placed
 
 COLUMNS = ["--score", "points", "--group", "race"]
 PEOPLE = [*COLUMNS, "--label", "repaid"]

@@ -54,7 +54,7 @@ def test_what_is_refused_writes_nothing(run, tmp_path):
             ["--dialect", "duckbd"],
             "--dialect duckbd is not known. Allowed: duckdb, postgres, spark, snowflake, bigquery. Hint",
         ),
-        (["--table", ""], "table='' is not a name"),
+        (["--table", ""], "--table '' is not a name"),
         (["--group", "race,sex"], "No group of the policy can be made of 2 columns"),
         (["--group", ","], "group names no column"),
         (["--round", "x"], "round is for draws, and these need an id"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 import warnings
-from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.decisions.draw import draw
 from evenodds.errors import DataError, EvenoddsWarning, MissingPackageError, OptionError, one_of
-from evenodds.frames import array_of, columns_of
-from evenodds.fronts.folds import check_enough_for, checked_splits, told_cv
+from evenodds.frames import array_of
+from evenodds.fronts.folds import FOLDS, check_enough_for, checked_splits, folds_of, is_word
+from evenodds.fronts.scores import METHODS, method_of, only_column, scores_of
 from evenodds.fronts.sensitive import Columns, groups_in
+from evenodds.fronts.target import check_known_classes, classes_of, weights_of
 from evenodds.geometry.pieces import Floats
 from evenodds.model.certificate import Scored
-from evenodds.model.columns import numbers_of
 from evenodds.model.fit import fit_scored
 from evenodds.model.goals import Cost
 from evenodds.model.joint import JointDistribution
@@ -45,14 +45,12 @@ except ImportError as missing:
 
 __all__ = ["CurveOptimizer"]
 
-_METHODS = ("predict_proba", "decision_function", "predict")  # in the order in which "auto" tries them
 _NOT_NEEDED = {
     "grid_size": "points are chosen exactly, not from a grid",
     "flip": "odds never fall as the score rises; a score that ranks a group backwards is told by a warning instead",
 }
-_CONFIRM = "Hint: sensitive_features=, a column or several, a row for each row of X; or sensitive_columns=, those of X."
+_HINT = "Hint: sensitive_features=, a column or several, a row for each row of X; or sensitive_columns=, those of X."
 _CLASSES = 2
-_FOLDS = 5  # unless another number is asked for
 
 
 class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -157,7 +155,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         orientation: Orientation = "positive",
         prefit: bool = False,
         predict_method: str = "auto",
-        cv: Any = _FOLDS,
+        cv: Any = FOLDS,
         n_jobs: int | None = None,
         sensitive_columns: Columns | None = None,
         drop_sensitive: bool = True,
@@ -225,17 +223,21 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         CurveOptimizer
             Itself, with `policy_`.
         """
-        one_of("predict_method", self.predict_method, ("auto", *_METHODS))
+        one_of("predict_method", self.predict_method, ("auto", *METHODS))
         tolerance = self._migrated_tolerance()
-        labels = self._set_classes(y, sample_weight)
-        folds = self._folds()
+        whole = _checked_target(y)
+        has_estimator = self.estimator is not None
+        self.classes_, self._positive = classes_of(
+            whole, sample_weight, self.positive_label, has_estimator=has_estimator
+        )
+        labels = np.asarray(whole == self._positive_class)
+        folds = folds_of(self.cv, has_estimator=has_estimator, prefit=self._is_prefit, prefit_asked=self.prefit)
         validate_data(self, X, skip_check_array=True)
         groups, features = self._groups(X, sensitive_features)
-        whole = column_or_1d(array_of(y))
         own_params = self._params_of_estimator(sample_weight, fit_params)
         if folds is None:
             self.estimator_ = self._fitted_estimator(features, whole, own_params)
-            self._check_estimator_classes()
+            check_known_classes(getattr(self.estimator_, "classes_", None), self.classes_)
             scores = self._scores(features)
         else:
             scores = self._out_of_fold(features, whole, groups, labels, folds, own_params)
@@ -355,7 +357,7 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             msg = f"X and y have different lengths: {odds.size} and {given.size}."
             raise DataError(msg)
         yes, no = (given == self.classes_[side] for side in (self._positive, 1 - self._positive))
-        weights = None if sample_weight is None else numbers_of("sample_weight", sample_weight)
+        weights = None if sample_weight is None else weights_of(sample_weight, odds.size)
         return float(np.average(np.where(yes, odds, np.where(no, 1 - odds, 0)), weights=weights))
 
     # -- scikit-learn's own -----------------------------------------------------------------------------------------
@@ -413,51 +415,10 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise OptionError(msg)
         return self.tol
 
-    def _set_classes(self, y: ArrayLike | None, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
-        """Learn the two classes, and say which rows have the positive one."""
-        if y is None:
-            msg = "requires y to be passed, but the target y is None."  # the words that scikit-learn looks for
-            raise DataError(msg)
-        given = column_or_1d(array_of(y), warn=True)
-        check_classification_targets(given)
-        self.classes_ = np.unique(given)
-        if self.classes_.size > _CLASSES:
-            msg = (
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{self.classes_.size} classes, such as {', '.join(repr(c) for c in self.classes_[:3].tolist())}."
-            )
-            raise DataError(msg)
-        counted = given[_counting(given.size, sample_weight)]
-        if np.unique(counted).size < _CLASSES:
-            msg = f"y has 1 class only, {np.unique(counted).tolist()!r}, in rows that count; two are needed."
-            raise DataError(msg)
-        self._positive = 1
-        if self.positive_label is not None:
-            if self.positive_label not in self.classes_.tolist():
-                classes = " and ".join(repr(c) for c in self.classes_.tolist())
-                msg = f"positive_label={self.positive_label!r} does not occur in y, which has {classes}."
-                raise OptionError(msg)
-            self._positive = self.classes_.tolist().index(self.positive_label)
-        elif self.estimator is None and self.classes_.dtype.kind not in "biuf":
-            classes = " and ".join(repr(c) for c in self.classes_.tolist())
-            msg = f"y has the classes {classes}, and nothing says which is the yes. Hint: positive_label= names it."
-            raise OptionError(msg)
-        return np.asarray(given == self.classes_[self._positive])
-
-    def _check_estimator_classes(self) -> None:
-        """Refuse an estimator that was fitted on other classes, since its scores speak for those."""
-        known = getattr(self.estimator_, "classes_", None)
-        if known is not None and set(np.asarray(known).tolist()) != set(self.classes_.tolist()):
-            msg = (
-                f"The estimator knows the classes {np.asarray(known).tolist()}, and y has {self.classes_.tolist()}. "
-                "Hint: give y in the estimator's own words."
-            )
-            raise OptionError(msg)
-
     def _groups(self, X: Any, sensitive_features: Any) -> tuple[GroupLike, Any]:  # noqa: N803
         """The groups of the rows of X, and X as the estimator sees it."""
         if sensitive_features is None and self.sensitive_columns is None:
-            msg = f"The groups are not given. {_CONFIRM}"
+            msg = f"The groups are not given. {_HINT}"
             raise OptionError(msg)
         if sensitive_features is None:
             return groups_in(X, self.sensitive_columns, drop=self.drop_sensitive)  # type: ignore[arg-type]  # not None
@@ -480,8 +441,12 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.policy_.odds(scores, groups)
 
     @property
+    def _positive_class(self) -> Any:
+        return self.classes_[self._positive]
+
+    @property
     def _is_prefit(self) -> bool:
-        return self.prefit or _is_word(self.cv, "prefit") or isinstance(self.estimator, FrozenEstimator)
+        return self.prefit or is_word(self.cv, "prefit") or isinstance(self.estimator, FrozenEstimator)
 
     @property
     def _scored(self) -> Scored | None:
@@ -489,25 +454,6 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.estimator is None or self._is_prefit:
             return None
         return "same rows" if self.cv is None else "out of fold"
-
-    def _folds(self) -> Any:
-        """What splits the rows, or None where nothing does; refuse what contradicts itself."""
-        asked = not (self.cv is None or _is_word(self.cv, "prefit") or (isinstance(self.cv, int) and self.cv == _FOLDS))
-        if self.estimator is None and (self._is_prefit or asked):
-            word = told_cv(self.cv) if asked or not self.prefit else "prefit=True"
-            msg = f"{word} is about an estimator, got None. Hint: with estimator=None X is the score; drop it."
-            raise OptionError(msg)
-        if self._is_prefit and asked:
-            msg = f"{told_cv(self.cv)} fits the estimator, which is fitted already. Hint: drop cv, or prefit."
-            raise OptionError(msg)
-        known = self.cv is None or isinstance(self.cv, (int, np.integer)) or hasattr(self.cv, "split")
-        if not (known or isinstance(self.cv, Iterable)) or (isinstance(self.cv, str) and self.cv != "prefit"):
-            msg = f"cv={self.cv!r} is not allowed. Allowed: a number of folds, a splitter, splits, 'prefit', or None."
-            raise OptionError(msg)
-        if isinstance(self.cv, bool) or (isinstance(self.cv, (int, np.integer)) and self.cv < _CLASSES):
-            msg = f"cv={self.cv!r} is not allowed. Allowed: 2 folds or more, a splitter, splits, 'prefit', or None."
-            raise OptionError(msg)
-        return None if self.estimator is None or self._is_prefit else self.cv
 
     def _out_of_fold(
         self,
@@ -524,15 +470,14 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if codes.size != labels.size:
                 msg = f"X, y and the groups have different lengths: y {labels.size}, the groups {codes.size}."
                 raise DataError(msg)
-            strata = 2 * codes + labels
+            strata = 2 * codes.astype(np.intp) + labels  # codes are as narrow as will do
             check_enough_for(int(folds), strata, keys)
             splits = list(check_cv(folds, strata, classifier=True).split(X, strata))
         else:
-            splits = checked_splits(_given_splits(folds, X, y), labels, folds)
-        said = cross_val_predict(
-            self.estimator, X, y, cv=splits, n_jobs=self.n_jobs, method=self._method(self.estimator), params=params
-        )
-        return self._as_scores(array_of(said), self._method(self.estimator), self.classes_, self.estimator)
+            splits = checked_splits(folds, X, y, labels)
+        method = method_of(self.estimator, self.predict_method)
+        answers = cross_val_predict(self.estimator, X, y, cv=splits, n_jobs=self.n_jobs, method=method, params=params)
+        return self._as_scores(array_of(answers), method, self.estimator, self.classes_)
 
     def _params_of_estimator(self, sample_weight: ArrayLike | None, fit_params: dict[str, Any]) -> dict[str, Any]:
         """What the estimator's own fit is given besides X and y."""
@@ -564,77 +509,27 @@ class CurveOptimizer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             warnings.warn(msg, EvenoddsWarning, stacklevel=3)
         return clone(self.estimator).fit(X, y, **params)
 
-    def _method(self, estimator: Any) -> str:
-        """What to ask the estimator for."""
-        wanted = _METHODS if self.predict_method == "auto" else (self.predict_method,)
-        method = next((name for name in wanted if hasattr(estimator, name)), None)
-        if method is None:
-            msg = f"{type(estimator).__name__} has no {' and no '.join(wanted)}."
-            raise OptionError(msg)
-        return method
-
     def _scores(self, X: Any) -> Floats:  # noqa: N803
         """What the estimator says of each row, higher for the positive class (for positive orientation)."""
         if self.estimator_ is None:
-            return _only_column(X)
-        method = self._method(self.estimator_)
-        said = array_of(getattr(self.estimator_, method)(X))
-        return self._as_scores(said, method, getattr(self.estimator_, "classes_", self.classes_), self.estimator_)
+            return only_column(X)
+        method = method_of(self.estimator_, self.predict_method)
+        answers = array_of(getattr(self.estimator_, method)(X))
+        return self._as_scores(answers, method, self.estimator_, getattr(self.estimator_, "classes_", self.classes_))
 
-    def _as_scores(self, said: NDArray[Any], method: str, classes: Any, estimator: Any) -> Floats:
-        """What an estimator said of rows as numbers, higher for the positive class."""
-        positive = self.classes_[self._positive]
-        column = int(np.flatnonzero(np.asarray(classes) == positive)[0])
-        if method == "predict_proba":
-            return np.asarray(said[:, column], dtype=np.float64)
-        if method == "predict" and is_classifier(estimator):
-            return np.asarray(said == positive, dtype=np.float64)
-        return np.asarray(said if column == 1 else -said, dtype=np.float64)
+    def _as_scores(self, answers: NDArray[Any], method: str, estimator: Any, classes: Any) -> Floats:
+        predicts = is_classifier(estimator)
+        return scores_of(answers, method, classes, self._positive_class, predicts_classes=predicts)
 
 
-def _is_word(given: Any, word: str) -> bool:
-    """Whether an option is a word; it may be an array, which compares element by element."""
-    return isinstance(given, str) and given == word
-
-
-def _given_splits(folds: Any, X: Any, y: NDArray[Any]) -> list[Any]:  # noqa: N803
-    """What a splitter makes of the rows, or the splits themselves."""
-    try:
-        return list(folds.split(X, y) if hasattr(folds, "split") else folds)
-    except (TypeError, ValueError) as reason:
-        hint = ""
-        if "groups" in str(reason):
-            name = type(folds).__name__
-            hint = f" Hint: cv=list({name}(...).split(X, y, groups)), with whatever these folds shall keep together."
-        msg = f"{told_cv(folds)} does not split these rows: {str(reason).rstrip('.')}.{hint}"
-        raise OptionError(msg) from reason
-
-
-def _counting(rows: int, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
-    """Which rows have a weight above zero."""
-    if sample_weight is None:
-        return np.ones(rows, dtype=bool)
-    weights = numbers_of("sample_weight", sample_weight)
-    if weights.size != rows:
-        msg = f"y and sample_weight have different lengths: {rows} and {weights.size}."
+def _checked_target(y: ArrayLike | None) -> NDArray[Any]:
+    """The target as one column of classes."""
+    if y is None:
+        msg = "requires y to be passed, but the target y is None."  # the words that scikit-learn looks for
         raise DataError(msg)
-    if not weights.any():
-        msg = "sample_weight is zero for every row, so nobody counts."
-        raise DataError(msg)
-    return weights > 0
-
-
-def _only_column(X: Any) -> Floats:  # noqa: N803
-    """X as the score itself."""
-    columns = columns_of(X)
-    table = array_of(X) if columns is None else columns[0] if len(columns) == 1 else None
-    if isinstance(table, np.ndarray) and table.ndim == 2 and table.shape[1] == 1:  # noqa: PLR2004 a matrix
-        table = table[:, 0]
-    if table is None or (isinstance(table, np.ndarray) and table.ndim != 1):
-        shape = (len(X), len(columns)) if columns else np.shape(X)
-        msg = f"Without an estimator X is the score, one column; got shape {shape}. Hint: estimator= makes scores of X."
-        raise DataError(msg)
-    return numbers_of("score", table if isinstance(table, np.ndarray) else table.to_native())
+    column = np.asarray(column_or_1d(array_of(y), warn=True))
+    check_classification_targets(column)
+    return column
 
 
 def _draws(count: int, random_state: Any, ids: ArrayLike | None) -> Floats:

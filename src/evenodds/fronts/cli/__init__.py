@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from evenodds.fronts.cli.endings import Commands, run
-from evenodds.fronts.cli.notes import heard, tell_warnings
+from evenodds.fronts.cli.notes import tell_warnings, with_quiet_and_verbose
 from evenodds.fronts.cli.verbs.apply import apply
 from evenodds.fronts.cli.verbs.audit import audit
 from evenodds.fronts.cli.verbs.decide import decide
@@ -63,7 +63,7 @@ _EVERY = (
     verify,
 )
 for _command in _EVERY:
-    commands.add_command(heard(_command))
+    commands.add_command(with_quiet_and_verbose(_command))
 
 
 def main() -> None:

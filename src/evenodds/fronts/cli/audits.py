@@ -9,17 +9,17 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from evenodds.errors import OptionError
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.auditing import audit
 from evenodds.evaluation.impact import impact_ratios
 from evenodds.fronts.cli.columns import rows_from
-from evenodds.fronts.cli.files import Source
 from evenodds.fronts.cli.notes import tell_written
-from evenodds.fronts.cli.options import check_roles, groups_of, joint_of
-from evenodds.fronts.cli.outputs import check_outputs, placed
-from evenodds.fronts.cli.people import people_of
+from evenodds.fronts.cli.options import groups_of
+from evenodds.fronts.cli.outputs import check_outputs, write_text
+from evenodds.fronts.cli.people import People, joint_of, people_of
 from evenodds.model.columns import labels_of
 from evenodds.model.policy import Policy
 
@@ -41,6 +41,13 @@ def policy_and_data(given: Mapping[str, Any]) -> tuple[str | None, str]:
     if given["output_format"] != "ll144" and given["output"]:
         msg = "-o is where --format ll144 is written; other formats go to standard output."
         raise OptionError(msg)
+    for name in ("tolerance", "constraints", "before", "reference", "as_json"):
+        if given["output_format"] == "ll144" and given[name] not in (None, False):
+            msg = f"--{name.removeprefix('as_')} does not go with --format ll144, which has selection rates alone."
+            raise OptionError(msg)
+    if given["constraints"] is not None and given["tolerance"] is None:
+        msg = "--constraints says what a verdict is about, and there is none without --tolerance: give both."
+        raise OptionError(msg)
     return (None, files[0]) if other else (files[0], files[1])
 
 
@@ -61,16 +68,20 @@ def audited(given: dict[str, Any], policy: str | None, data: str) -> Audit:
             if given[name] is not None:
                 msg = f"--{name} is about scores, and --decision needs none: give one of them."
                 raise OptionError(msg)
-        found, where = _columns(given, data, given["label"])
+        people, decided = _decided(given, data, given["label"])
         constraints = given["constraints"] or "equalized_odds"
-        with rows_from(1, where):
-            return Audit.of_decisions(**found, **wanted, constraints=constraints, columns=columns)
+        with rows_from(people.rows, people.where):
+            return Audit.of_decisions(**decided, **wanted, constraints=constraints, columns=columns)
     _need(given, "score")
     if policy is None and not math.isfinite(given["threshold"]):
         msg = f"--threshold {given['threshold']} is not allowed. Allowed: a finite number."
         raise OptionError(msg)
     read = Policy.load(policy) if policy is not None else float(given["threshold"])
     orientation = read.orientation if isinstance(read, Policy) else given["orientation"]
+    source = click.get_current_context().get_parameter_source("orientation")
+    if orientation != given["orientation"] and source is ParameterSource.COMMANDLINE:
+        msg = f"--orientation {given['orientation']} is not that of the policy, {orientation}. Hint: leave it out."
+        raise OptionError(msg)
     joint = joint_of({**given, "data": data}, orientation=orientation, one_sided="keep")
     reference = given["reference"]
     if reference is not None:
@@ -90,48 +101,32 @@ def impact_written(given: dict[str, Any], data: str) -> None:
     if kind not in (".csv", ".html"):
         msg = f"-o {output}: the ending says what is written. Allowed: .csv, .html."
         raise OptionError(msg)
-    found, where = _columns(given, data, None)
-    with rows_from(1, where):
+    people, decided = _decided(given, data, None)
+    with rows_from(people.rows, people.where):
         table = impact_ratios(
-            found["decision_or_odds"],
-            found["group"],
-            weight=found["weight"],
+            decided["decision_or_odds"],
+            decided["group"],
+            weight=decided["weight"],
             columns=groups_of(given["group"]),
         )
     text = table.csv() if kind == ".csv" else table.html()
     if not output:
         click.echo(text, nl=False)
         return
-    with placed(output) as part:
-        part.write_text(text, encoding="utf-8")
+    write_text(output, text)
     tell_written(output)
 
 
-def _columns(given: Mapping[str, Any], data: str, label: str | None) -> tuple[dict[str, Any], str]:
-    """Decisions, groups, labels and weights of a file."""
-    source = Source.of(data, given["file_format"], given["delimiter"])
-    groups, weight, decision = groups_of(given["group"]), given["weight"], given["decision"]
-    roles = {"--decision": [decision], "--group": groups, "--weight": [weight] if weight is not None else []}
-    check_roles(roles | {"--label": [label] if label is not None else []})
-    table = source.table(
-        [decision, *groups, *([label] if label is not None else []), *([weight] if weight is not None else [])]
-    )
-    people = people_of(
-        table,
-        source.name,
-        number={"decision": decision, **({"weight": weight} if weight is not None else {})},
-        groups=groups,
-        label=label,
-        positive_label=given["positive_label"],
-        drop_incomplete=given["drop_incomplete"],
-        groups_may_lack=label is None,  # the tables of Local Law 144 count them as unknown
-    )
-    found: dict[str, Any] = {
-        "decision_or_odds": people[decision].to_numpy(),
-        "group": [np.array(people[name].to_pylist(), dtype=object) for name in groups],
-        "weight": people[weight].to_numpy() if weight is not None else None,
+def _decided(given: Mapping[str, Any], data: str, label: str | None) -> tuple[People, dict[str, Any]]:
+    """The people of a file, with their decisions, groups, weights and, if it is named, labels."""
+    may_lack = label is None  # the tables of Local Law 144 count people without a group as unknown
+    people = people_of({**given, "data": data}, number="decision", label=label, groups_may_lack=may_lack)
+    table = people.table
+    decided: dict[str, Any] = {
+        "decision_or_odds": table[given["decision"]].to_numpy(),
+        "group": [np.array(table[name].to_pylist(), dtype=object) for name in people.groups],
+        "weight": table[people.weight].to_numpy() if people.weight is not None else None,
     }
     if label is not None:
-        yes = people[label].to_numpy()
-        found["label"] = labels_of(f"label column {label!r}", yes, given["positive_label"])
-    return found, source.name
+        decided["label"] = labels_of(f"label column {label!r}", table[label].to_numpy(), given["positive_label"])
+    return people, decided

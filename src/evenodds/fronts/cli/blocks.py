@@ -51,10 +51,10 @@ def tables_of(
                 break
         else:
             if len(text) > 2 * size:
-                _told(_parsed(text[: text.rfind(b"\n") + 1], names, options), rows)
+                _rows_of(_parsed(text[: text.rfind(b"\n") + 1], names, options), rows)
                 msg = f"row {rows + 1} is longer than {size >> 20} MiB. {_OPEN_QUOTE}"
                 raise csv.Error(msg)
-    table = _told(_parsed(text + b"\n" + last, names, options), rows)
+    table = _rows_of(_parsed(text + b"\n" + last, names, options), rows)
     if not _is_whole(table):
         msg = f"a quotation mark is opened in row {rows + table.num_rows}, and never closed."
         raise csv.Error(msg)
@@ -104,7 +104,7 @@ def _is_whole(table: pa.Table) -> bool:
     return bool(table.slice(table.num_rows - 1).to_pylist() == [dict.fromkeys(table.column_names, _LAST)])
 
 
-def _told(table: pa.Table | pa.ArrowInvalid, before: int) -> pa.Table:
+def _rows_of(table: pa.Table | pa.ArrowInvalid, before: int) -> pa.Table:
     """The rows, or an error in our words that counts those before them."""
     if isinstance(table, pa.Table):
         return table

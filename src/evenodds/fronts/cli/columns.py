@@ -4,87 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from evenodds.errors import DataError, EvenoddsError
+from evenodds.fronts.cli.spellings import outside_quotes
 
-__all__ = ["Seen", "in_words_of_the_command_line", "labels", "numbers", "rows_from", "texts"]
+__all__ = ["Rows", "labels", "numbers", "rows_from", "texts"]
 
-_QUOTED = re.compile(r"""(?<![\w=.(])((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w))""")
-_HINTS = {
-    "positive_label=": "--positive-label ",
-    "round=": "--round ",
-    ", or True for as many": ", or --places for as many",
-    "places= hands": "--places hands",
-    "places=": "--places-count ",
-    "digits=": "--digits ",
-    "confidence=": "--confidence ",
-    "commitment must": "--commitment must",
-    "selection_rate=": "--selection-rate ",
-    "id None cannot": "an id cannot",
-    "unicodedata.normalize('NFC', id.strip()) repairs it": "repair it in the file",
-    "on_invalid='null' leaves their odds missing": "apply --on-invalid null leaves their odds empty",
-}
+Rows: TypeAlias = "int | NDArray[np.intp]"
+"""The number of a table's first row in the file, where the others follow it; else that of each row."""
 
 
 @contextmanager
-def rows_from(first: int, where: str) -> Iterator[None]:
-    """Errors about rows as the file has them, counted from 1, and with the options of the command line."""
+def rows_from(rows: Rows, where: str) -> Iterator[None]:
+    """Errors about rows as the file has them, counted from 1; what is quoted stays as it is."""
+
+    def numbered(match: re.Match[str]) -> str:
+        place = int(match[1])
+        return f"row {place + rows if isinstance(rows, int) else rows[place]}"
+
     try:
         yield
     except EvenoddsError as error:
-        msg = f"{where}: {in_words_of_the_command_line(str(error), first)}"
+        words = outside_quotes(str(error), lambda part: re.sub(r"\b(?:row|position) (\d+)", numbered, part))
+        msg = f"{where}: {words}"
         raise type(error)(msg) from None
-
-
-def in_words_of_the_command_line(text: str, first: int = 0) -> str:
-    """A message with rows as the file has them and options as they are typed; what is quoted stays as it is."""
-
-    def told(part: str) -> str:
-        part = re.sub(r"\b(?:row|position) (\d+)", lambda match: f"row {int(match[1]) + first}", part)
-        for python, option in _HINTS.items():
-            part = part.replace(python, option)
-        return part
-
-    parts = _QUOTED.split(text)  # every other one is quoted
-    return "".join(part if i % 2 else told(part) for i, part in enumerate(parts))
-
-
-class Seen:
-    """Who was drawn for, over all blocks of a file: 16 bytes a person, since files may be larger than memory.
-
-    The same id has the same draw. Two others may share one by chance, but hardly a hash of 64 bits as well: for 1e9
-    people the chance of any such pair is below 1e-17.
-    """
-
-    def __init__(self) -> None:
-        self._draws: list[np.ndarray] = []
-        self._hashes: list[np.ndarray] = []
-
-    def add(self, draws: pa.ChunkedArray, ids: pa.ChunkedArray) -> None:
-        """Some rows more."""
-        self._draws.append(np.array(draws))
-        self._hashes.append(np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids)))
-
-    def check(self, where: str) -> None:
-        """Refuse an id that comes in two rows; within a block it was found before."""
-        if len(self._draws) < 2:  # noqa: PLR2004 one block
-            return
-        draws, hashes = np.concatenate(self._draws), np.concatenate(self._hashes)
-        order = np.lexsort((hashes, draws))
-        same = (np.diff(draws[order]) == 0) & (np.diff(hashes[order]) == 0)
-        if same.any():
-            pairs = np.sort(np.stack([order[:-1][same], order[1:][same]]), axis=0)
-            first, again = pairs[:, np.argmin(pairs[1])] + 1
-            msg = (
-                f"{where}: row {again} has the id of row {first}. In a round everybody is decided for once. "
-                "Hint: drop rows that are there twice, or name a column whose values differ."
-            )
-            raise DataError(msg)
 
 
 def numbers(table: pa.Table, column: str, *, where: str, first_row: int = 1) -> pa.ChunkedArray:
@@ -123,17 +73,24 @@ def labels(table: pa.Table, column: str, positive_label: str | None, *, where: s
     values = texts(table, column)
     if pa.types.is_dictionary(values.type) or pa.types.is_large_string(values.type):
         values = values.cast(pa.string())
+    if pa.types.is_float16(values.type):
+        values = values.cast(pa.float32())
+    is_text = pa.types.is_string(values.type)
+    kinds_of_arrow = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
+    if not (is_text or any(is_one(values.type) for is_one in kinds_of_arrow)):
+        msg = f"{where}: column {column!r} holds {values.type}. Allowed: numbers, truth values or text, as labels are."
+        raise DataError(msg)
     if positive_label is not None:
         return values.cast(pa.string())
-    if not pa.types.is_string(values.type):
+    if not is_text:
         return values
     lowered = pc.utf8_lower(values)
     kinds = set(pc.unique(lowered).to_pylist()) - {None}
     if kinds <= {"true", "false"}:
         return pc.equal(lowered, "true")
-    try:
-        return values.cast(pa.float64())
-    except pa.ArrowInvalid:
-        words = ", ".join(repr(word) for word in sorted(set(pc.unique(values).to_pylist()) - {None})[:6])
-        msg = f"{where}: column {column!r} has the values {words}. Hint: --positive-label says which is the yes."
-        raise DataError(msg) from None
+    for kind in (pa.int64(), pa.float64()):  # so that 2 is told as 2, and not as 2.0
+        with suppress(pa.ArrowInvalid):
+            return values.cast(kind)
+    words = ", ".join(repr(word) for word in sorted(set(pc.unique(values).to_pylist()) - {None})[:6])
+    msg = f"{where}: column {column!r} has the values {words}. Hint: --positive-label says which is the yes."
+    raise DataError(msg)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evenodds.errors import EvenoddsError
+from evenodds.errors import DataError, EvenoddsError, did_you_mean
+from evenodds.fronts.cli.spellings import WORDS, as_typed
+from evenodds.visible import visible
 
 __all__ = ["Commands", "run"]
 
 _BAD_INPUT = 2  # 1 says that an audit or a verification failed, and nothing else does
 _INTERRUPTED = 128 + 2  # what a shell says of a program that Ctrl-C ended
 _CLOSED = 128 + 13  # and of one whose output nobody reads any more
+_NUMBER_ELSEWHERE = re.compile(r"'\d*(?:,\d+)? ?%?' is not a number")
 
 
 class Commands(click.Group):
@@ -27,15 +32,32 @@ class Commands(click.Group):
     What is wrong with the words of a call is one line, too, and no usage before it.
     """
 
-    def make_context(self, *words: Any, **extra: Any) -> click.Context:
-        """As click's, which also prints the help."""
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """As click's, which also prints the help; the words are kept, since messages name some of them."""
+        words = tuple(args)
         with _as_a_shell_says():
-            return super().make_context(*words, **extra)
+            context = super().make_context(info_name, args, parent, **extra)
+        context.meta[WORDS] = words
+        return context
 
     def invoke(self, ctx: click.Context) -> Any:
-        """As click's, which runs the command."""
+        """As click's, which runs the command; what it says of its options is in their own spelling."""
         with _as_a_shell_says(ctx):
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except EvenoddsError as error:
+                words = as_typed(str(error), self.commands.get(ctx.invoked_subcommand or ""), ctx.meta[WORDS])
+                raise type(error)(words) from error
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """As click's, with the nearest command where there is none of that name, which some of its versions lack."""
+        name = args[0]
+        if not (ctx.resilient_parsing or name.startswith("-") or name in self.commands):
+            msg = f"No such command {name!r}.{did_you_mean(name, self.commands)}"
+            raise click.UsageError(msg, ctx)
+        return super().resolve_command(ctx, args)
 
 
 @contextmanager
@@ -58,14 +80,28 @@ class _Refused(click.ClickException):
     exit_code = _BAD_INPUT
 
     def __init__(self, error: click.UsageError, group: click.Context | None) -> None:
-        words = error.format_message().replace("a valid integer range", "a whole number")
-        if "Did you mean" not in words:
+        if isinstance(error, click.NoSuchOption):  # each version of click says it otherwise
+            words = f"No such option {error.option_name!r}.{_nearest(error)}"
+        else:
+            words = error.format_message().replace("a valid integer range", "a whole number")
+            words = words.replace("a valid float", "a number")
+            if _NUMBER_ELSEWHERE.search(words):
+                words += " Hint: 5 % is 0.05, with a point."
+        if "Hint: " not in words:
             words = f"{words.removesuffix('.')}. Hint: {_asked(error, group)} --help."
         super().__init__(f"evenodds: {_one_line(words)}")
 
     def show(self, file: Any = None) -> None:  # noqa: ARG002 click gives it
         """One line."""
         click.echo(self.message, err=True)
+
+
+def _nearest(error: click.NoSuchOption) -> str:
+    """A hint at the option that was meant."""
+    there = [name for param in error.ctx.command.params for name in param.opts] if error.ctx else []
+    if error.option_name == "--drop-incomplete" and "--on-invalid" in there:
+        return " Hint: --on-invalid null leaves the odds of incomplete rows empty."
+    return did_you_mean(error.option_name, error.possibilities or ())
 
 
 def _asked(error: click.UsageError, group: click.Context | None) -> str:
@@ -78,6 +114,8 @@ def _asked(error: click.UsageError, group: click.Context | None) -> str:
 
 def run(commands: Callable[[], None]) -> None:
     """Run the commands, and leave: exit code 2 and one line on bad input, never a traceback."""
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.BufferedWriter(_Closed()), write_through=True)
+    _end_by_signals()
     try:
         with _as_a_shell_says():
             try:
@@ -86,10 +124,20 @@ def run(commands: Callable[[], None]) -> None:
                 raise
             except (EvenoddsError, OSError) as error:
                 words = _of_the_system(error) if isinstance(error, OSError) else str(error)
-                click.echo(f"evenodds: {_one_line(words)}", err=True)
+                _tell(f"evenodds: {_one_line(words)}")
                 sys.exit(_BAD_INPUT)
     finally:
         _let_go()
+
+
+def _tell(words: str) -> None:
+    """What is wrong, on standard error, if that is not full or closed itself."""
+    try:
+        click.echo(words, err=True)
+    except BrokenPipeError:
+        raise
+    except OSError:
+        pass
 
 
 def _run_and_flush(commands: Callable[[], None]) -> None:
@@ -97,8 +145,35 @@ def _run_and_flush(commands: Callable[[], None]) -> None:
     try:
         commands()
     finally:
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
+
+
+class _Closed(io.RawIOBase):
+    """Standard output that was closed: an answer is not lost unless it is in a file as well."""
+
+    def writable(self) -> bool:
+        """As whoever writes asks."""
+        return True
+
+    def write(self, text: Any) -> int:
+        """Refuse it."""
+        context = click.get_current_context(silent=True)
+        if context is None or context.params.get("output") in (None, "-"):
+            msg = "Standard output is closed. Hint: -o writes to a file."
+            raise DataError(msg)
+        return len(text)
+
+
+def _end_by_signals() -> None:
+    """End in order if a scheduler or a closed terminal says so: nothing half-written is left behind then."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    for one in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        with suppress(ValueError):  # not in the main thread
+            if signal.getsignal(one) is signal.SIG_DFL:
+                signal.signal(one, end)
 
 
 def _let_go() -> None:
@@ -107,13 +182,15 @@ def _let_go() -> None:
         try:
             if stream is not None:
                 stream.flush()
+        except EvenoddsError:
+            sys.stdout = None  # which was closed
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _one_line(words: str) -> str:
     """A message in one line, whatever names have in it: also what would steer a terminal."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda match: repr(match[0])[1:-1], " ".join(words.split()))
+    return visible(" ".join(words.split()))
 
 
 def _of_the_system(error: OSError) -> str:

@@ -19,14 +19,15 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from evenodds.errors import DataError, OptionError, did_you_mean
+from evenodds.files import placed
 from evenodds.fronts.cli.blocks import tables_of
 from evenodds.fronts.cli.lines import CsvWriter
-from evenodds.fronts.cli.outputs import placed
 from evenodds.progress import tracked
 
 __all__ = ["Source", "sink"]
 
 _LOG = logging.getLogger(__name__)
+_COMPRESSED = (".bz2", ".gz", ".xz", ".zip", ".zst")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -77,7 +78,10 @@ class Source:
                 raise DataError(msg)
         file_format = given_format or _ENDINGS.get(Path(path).suffix.lower(), "csv" if path == "-" else "")
         if not file_format:
-            msg = f"The format of {path} cannot be told from its name. Hint: --format csv, parquet or arrow."
+            hint = "--format csv, parquet or arrow"
+            if Path(path).suffix.lower() in _COMPRESSED:
+                hint = f"unpack it, and give it as standard input: gunzip -c {path} | evenodds ... -"
+            msg = f"The format of {path} cannot be told from its name. Hint: {hint}."
             raise OptionError(msg)
         return cls(path, file_format, _delimiter(path, delimiter))
 
@@ -152,8 +156,8 @@ class Source:
         listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")  # noqa: PLR2004 what a person reads
         other = next((d for d in _DELIMITERS if d in names[0]), None) if len(names) == 1 else None
         hint = f" Hint: --delimiter {other!r}." if other else "".join(did_you_mean(column, names) for column in lacking)
-        told = " and no column ".join(map(repr, lacking))
-        msg = f"{self.name} has no column {told}. Its columns: {listed}.{hint}"
+        named = " and no column ".join(map(repr, lacking))
+        msg = f"{self.name} has no column {named}. Its columns: {listed}.{hint}"
         raise DataError(msg)
 
     def _check_text(self, table: pa.Table, first_row: int) -> None:
@@ -257,9 +261,6 @@ def sink(path: str, schema: pa.Schema, given_format: str | None, delimiter: str 
             with placed(path) as part, _writer(str(part), schema, file_format, between) as writer:
                 yield writer
             return
-        if sys.stdout is None:
-            msg = "Standard output is closed. Hint: -o writes to a file."
-            raise DataError(msg)
         with _writer(sys.stdout.buffer, schema, file_format, between) as writer:
             yield writer
     except pa.ArrowException as reason:

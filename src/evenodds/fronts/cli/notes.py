@@ -1,4 +1,4 @@
-"""What is said beside the answer, on standard error: warnings, what was written, and on request what is being done."""
+"""What is said: the answer in words and, on standard error, warnings, what was written, and what is being done."""
 
 from __future__ import annotations
 
@@ -10,44 +10,48 @@ from typing import Any
 import click
 
 from evenodds.errors import EvenoddsWarning
+from evenodds.fronts.cli.spellings import WORDS, as_typed
 from evenodds.progress import without_bars
+from evenodds.visible import visible
 
-__all__ = ["heard", "is_quiet", "tell", "tell_warnings", "tell_written"]
+__all__ = ["answer", "is_quiet", "tell", "tell_warnings", "tell_written", "typed", "with_quiet_and_verbose"]
 
 _QUIET = "evenodds.quiet"  # among what a run's contexts share
 
 
-def heard(command: click.Command) -> click.Command:
+def with_quiet_and_verbose(command: click.Command) -> click.Command:
     """The command with the options --quiet and --verbose; of a group, all that are in it."""
     if isinstance(command, click.Group):
         for one in command.commands.values():
-            heard(one)
+            with_quiet_and_verbose(one)
         return command
     command.params += [
-        click.Option(
-            ["-q", "--quiet"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_be_quiet,
-            help="Say nothing but errors and what was asked for.",
-        ),
-        click.Option(
-            ["-v", "--verbose"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_be_verbose,
-            help="Say what is being done: the log of evenodds, on standard error.",
-        ),
+        _flag(["-q", "--quiet"], _be_quiet, "Say nothing but errors and what was asked for."),
+        _flag(["-v", "--verbose"], _be_verbose, "Say what is being done: the log of evenodds, on standard error."),
     ]
     return command
+
+
+def _flag(names: list[str], callback: Callable[..., None], told: str) -> click.Option:
+    """An option that does something by itself, before the command runs, and is no argument of it."""
+    return click.Option(names, is_flag=True, is_eager=True, expose_value=False, callback=callback, help=told)
 
 
 def is_quiet() -> bool:
     """Whether nothing shall be said that was not asked for."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(_QUIET))
+
+
+def answer(result: object) -> None:
+    """What was asked for, in words, whatever names they hold."""
+    click.echo(visible(str(result), lines=True))
+
+
+def typed(words: str) -> str:
+    """The words with options as they are typed for the command that runs, if there is one."""
+    context = click.get_current_context(silent=True)
+    return words if context is None else as_typed(words, context.command, context.meta[WORDS])
 
 
 def tell(words: str) -> None:
@@ -71,7 +75,7 @@ def tell_warnings() -> None:
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     if issubclass(category, EvenoddsWarning):
-        tell(f"evenodds: warning: {message}")
+        tell(f"evenodds: warning: {typed(str(message))}")
 
 
 def _be_quiet(context: click.Context, _: click.Parameter, given: bool) -> None:  # noqa: FBT001 click calls it so

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,26 +14,26 @@ from evenodds.fronts.cli.words import WordOption
 from evenodds.model.options import OPTIONS, Confidence, Flag, Number, Words
 
 if TYPE_CHECKING:
-    from evenodds.model.joint import JointDistribution
     from evenodds.model.reviewer import Review
 
 __all__ = [
     "as_json",
     "check_roles",
     "columns",
+    "columns_in_words",
     "data",
     "delimiter",
     "file_format",
     "fit_options",
     "fit_settings",
     "force",
+    "goal_options",
+    "goal_settings",
     "groups_of",
-    "joint_of",
     "people_of_a_report",
     "people_of_an_audit",
     "people_options",
     "policy_file",
-    "told_columns",
     "words_for",
     "words_in",
 ]
@@ -171,8 +171,8 @@ fit_options = _together(
 
 
 def groups_of(group: str) -> list[str]:
-    """Columns that are separated by commas."""
-    return [name.strip() for name in group.split(",") if name.strip()]
+    """Columns that are separated by commas; one without a name is refused later, as other columns are."""
+    return [name.strip() for name in group.split(",")]
 
 
 def check_roles(columns: Mapping[str, Sequence[str]]) -> None:
@@ -190,7 +190,7 @@ def check_roles(columns: Mapping[str, Sequence[str]]) -> None:
             held[name] = role
 
 
-def told_columns(given: Mapping[str, Any]) -> str:
+def columns_in_words(given: Mapping[str, Any]) -> str:
     """Which columns were what, for a report."""
     parts = [f"score: {given['score']}", f"group: {given['group']}", f"label: {given['label']}"]
     if given["positive_label"]:
@@ -241,42 +241,3 @@ def _review_of(given: dict[str, Any]) -> Review | None:
     from evenodds.model.reviewer import Review  # noqa: PLC0415 loads numpy
 
     return Review(**wanted)
-
-
-def joint_of(
-    given: dict[str, Any], *, orientation: str, one_sided: Literal["refuse", "keep"] = "refuse"
-) -> JointDistribution:
-    """The people of a file."""
-    from evenodds.fronts.cli.columns import rows_from  # noqa: PLC0415 loads pyarrow
-    from evenodds.fronts.cli.files import Source  # noqa: PLC0415 loads pyarrow
-    from evenodds.fronts.cli.people import people_of  # noqa: PLC0415 loads pyarrow
-    from evenodds.model.joint import JointDistribution  # noqa: PLC0415 loads numpy
-
-    source = Source.of(given["data"], given["file_format"], given["delimiter"])
-    groups = groups_of(given["group"])
-    score, label, weight = given["score"], given["label"], given["weight"]
-    check_roles(
-        {"--score": [score], "--group": groups, "--label": [label], "--weight": [weight] if weight is not None else []}
-    )
-    table = source.table([score, *groups, label, *([weight] if weight is not None else [])])
-    people = people_of(
-        table,
-        source.name,
-        number={"score": score, **({"weight": weight} if weight is not None else {})},
-        groups=groups,
-        label=label,
-        positive_label=given["positive_label"],
-        drop_incomplete=given["drop_incomplete"],
-    )
-    with rows_from(1, source.name):
-        return JointDistribution.from_frame(
-            people,
-            score=score,
-            group=groups,
-            label=label,
-            weight=weight,
-            orientation=cast("Literal['positive', 'negative']", orientation),  # checked there
-            resolution=given["resolution"],
-            positive_label=given["positive_label"],
-            one_sided=one_sided,
-        )

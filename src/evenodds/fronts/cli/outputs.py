@@ -21,12 +21,14 @@ __all__ = [
     "check_folder",
     "check_outputs",
     "check_policy_place",
-    "key_in",
-    "key_of",
-    "placed",
+    "read_key",
+    "read_secret_key",
     "write_keys",
     "write_secret",
+    "write_text",
 ]
+
+_NO_POLICY = {".arrow", ".csv", ".htm", ".html", ".md", ".onnx", ".parquet", ".sql", ".svg"}  # what others write
 
 
 def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
@@ -47,12 +49,19 @@ def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
 
 def check_policy_place(output: str | None, *, force: bool) -> None:
     """Ask before a policy takes the place of a file; where nobody can be asked, refuse it."""
+    if output and Path(output).suffix.lower() in _NO_POLICY:
+        msg = f"-o {output}: a policy is JSON. Hint: -o {Path(output).with_suffix('.json')}."
+        raise OptionError(msg)
     if output is None or output == "-" or force or not Path(output).is_file():
         return
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
         msg = f"{output} is there already. Hint: --force writes over it."
         raise OptionError(msg)
-    if not click.confirm(f"{output} is there already. Write over it?", err=True):
+    try:
+        is_wanted = click.confirm(f"{output} is there already. Write over it?", err=True)
+    except click.Abort:  # Ctrl-C, or nobody answers
+        raise KeyboardInterrupt from None
+    if not is_wanted:
         msg = f"{output} is left as it was."
         raise OptionError(msg)
 
@@ -68,6 +77,12 @@ def check_folder(folder: str | None) -> None:
     if not there.is_dir():
         msg = f"{there} is a {'link that leads to no' if there.is_symlink() else 'file, and not a'} folder."
         raise OptionError(msg)
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file, which takes its place when it is whole."""
+    with placed(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 # -- secrets -----------------------------------------------------------------------------------------------------------
@@ -106,9 +121,9 @@ def write_keys(folder: str, keys: Sequence[str]) -> None:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def key_of(path: str) -> str:
+def read_secret_key(path: str) -> str:
     """The key that a file holds; a warning where others than its owner can read it."""
-    key = check_key(key_in(path))  # first, since what is no key is no secret
+    key = check_key(read_key(path))  # first, since what is no key is no secret
     file = Path(path)
     mode = file.stat().st_mode
     if os.name == "posix" and stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):
@@ -120,8 +135,8 @@ def key_of(path: str) -> str:
     return key
 
 
-def key_in(path: str) -> str:
-    """The text of a key file."""
+def read_key(path: str) -> str:
+    """The text of a key file, which need not be a key."""
     written = Path(path).read_bytes()
     if written.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         msg = f"{path} begins with a byte order mark, as some editors write it. Hint: save it as plain ASCII text."

@@ -2,70 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenodds.errors import DataError
-from evenodds.fronts.cli.columns import labels, numbers, rows_from, texts
+from evenodds.fronts.cli.columns import Rows, labels, numbers, rows_from, texts
+from evenodds.fronts.cli.files import Source
 from evenodds.fronts.cli.notes import tell
+from evenodds.fronts.cli.options import check_roles, groups_of
 from evenodds.model.columns import labels_of
+from evenodds.model.joint import JointDistribution, OneSided
+from evenodds.model.scale import Orientation
 
-__all__ = ["people_of"]
+__all__ = ["People", "joint_of", "people_of"]
 
 _FINITE = ("score", "weight", "decision")
 
 
-def people_of(
-    table: pa.Table,
-    where: str,
-    *,
-    number: Mapping[str, str],
-    groups: Sequence[str],
-    label: str | None,
-    positive_label: str | None,
-    drop_incomplete: bool,
-    groups_may_lack: bool = False,
-) -> pa.Table:
-    """The columns that are needed, of people who have all of them.
+@dataclass(frozen=True)
+class People:
+    """The people of a file: the columns that are needed, of those who have all of them."""
 
-    `number` names the columns of numbers by what they are. Whatever is wrong with any column is told at once. Where
+    where: str
+    """The file, as messages call it."""
+    table: pa.Table
+    rows: Rows
+    """Where they stand in the file."""
+    groups: list[str]
+    weight: str | None
+
+
+def joint_of(given: Mapping[str, Any], *, orientation: str, one_sided: OneSided = "refuse") -> JointDistribution:
+    """The people of a file with a score and a label, as a joint distribution."""
+    people = people_of(given, number="score", label=given["label"])
+    with rows_from(people.rows, people.where):
+        return JointDistribution.from_frame(
+            people.table,
+            score=given["score"],
+            group=people.groups,
+            label=given["label"],
+            weight=people.weight,
+            orientation=cast("Orientation", orientation),  # checked there
+            resolution=given["resolution"],
+            positive_label=given["positive_label"],
+            one_sided=one_sided,
+        )
+
+
+def people_of(given: Mapping[str, Any], *, number: str, label: str | None, groups_may_lack: bool = False) -> People:
+    """The people of the file that was given, by the columns that were named.
+
+    `number` is what they are judged by, "score" or "decision". Whatever is wrong with any column is told at once. Where
     groups may be missing, nobody is incomplete for that.
     """
-    reads: dict[str, Callable[[], pa.ChunkedArray]] = {
-        **{name: partial(numbers, table, name, where=where) for name in number.values()},
-        **{name: partial(texts, table, name) for name in groups},
-    }
-    roles = {**{name: what for what, name in number.items()}, **dict.fromkeys(groups, "group")}
-    if label is not None:
-        reads[label], roles[label] = partial(_labels, table, label, positive_label, where), "label"
-    found, troubles = _read(reads)
+    source = Source.of(given["data"], given["file_format"], given["delimiter"])
+    groups, weight, positive_label = groups_of(given["group"]), given["weight"], given["positive_label"]
+    names = {number: [given[number]], "group": groups, "label": _some(label), "weight": _some(weight)}
+    check_roles({f"--{role}": columns for role, columns in names.items()})
+    roles = {name: role for role in (number, "weight", "group", "label") for name in names[role]}
+    table = source.table([name for columns in names.values() for name in columns])
+    found, troubles = _read(table, roles, positive_label, source.name)
     asked = [name for name in found if not (groups_may_lack and roles[name] == "group")]
     lacking = {name: _missing(found[name], roles[name]) for name in asked}
     incomplete = np.logical_or.reduce([np.zeros(table.num_rows, dtype=bool), *lacking.values()])
     if not incomplete.any() and not troubles:
-        return pa.table(found)
-    told = f"{where}: {_told(lacking, roles, incomplete)}"
+        return People(source.name, pa.table(found), 1, groups, weight)
+    lack = f"{source.name}: {_lack_in_words(lacking, roles, incomplete)}"
     if incomplete.all():
-        troubles.append(f"{told}, and nobody is left.")
-    elif incomplete.any() and not drop_incomplete:
-        troubles.append(f"{told}. Hint: repair these rows, or --drop-incomplete leaves them out.")
+        troubles.append(f"{lack}, and nobody is left.")
+    elif incomplete.any() and not given["drop_incomplete"]:
+        troubles.append(f"{lack}. Hint: repair these rows, or --drop-incomplete leaves them out.")
     if troubles:
         raise DataError(" ".join(troubles))
-    tell(f"{told}; these rows are left out.")
-    return pa.table(found).filter(pa.array(~incomplete))
+    tell(f"{lack}; these rows are left out.")
+    complete = pa.table(found).filter(pa.array(~incomplete))
+    return People(source.name, complete, np.flatnonzero(~incomplete) + 1, groups, weight)
 
 
-def _read(reads: Mapping[str, Callable[[], pa.ChunkedArray]]) -> tuple[dict[str, pa.ChunkedArray], list[str]]:
-    """The columns that can be read, and what is wrong with the others."""
+def _some(name: str | None) -> list[str]:
+    return [] if name is None else [name]
+
+
+def _read(
+    table: pa.Table, roles: Mapping[str, str], positive_label: str | None, where: str
+) -> tuple[dict[str, pa.ChunkedArray], list[str]]:
+    """The columns that can be read, each as what it is needed for, and what is wrong with the others."""
     found, troubles = {}, []
-    for name, read in reads.items():
+    for name, role in roles.items():
         try:
-            found[name] = read()
+            if role == "group":
+                found[name] = texts(table, name)
+            elif role == "label":
+                found[name] = _labels(table, name, positive_label, where)
+            else:
+                found[name] = numbers(table, name, where=where)
         except DataError as error:
             troubles.append(str(error))
     return found, troubles
@@ -98,7 +133,7 @@ def _is_nan(values: pa.ChunkedArray) -> Any:
     return pc.is_nan(values) if pa.types.is_floating(values.type) else pc.is_null(values)
 
 
-def _told(lacking: Mapping[str, np.ndarray], roles: Mapping[str, str], incomplete: np.ndarray) -> str:
+def _lack_in_words(lacking: Mapping[str, np.ndarray], roles: Mapping[str, str], incomplete: np.ndarray) -> str:
     """How many rows lack what, and which is the first of each."""
     reasons = []
     for name, missing in lacking.items():

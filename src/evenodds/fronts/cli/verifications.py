@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from evenodds.errors import DataError
 from evenodds.fronts.cli.columns import numbers, rows_from, texts
 from evenodds.fronts.cli.files import Source
 from evenodds.fronts.cli.options import check_roles, groups_of
-from evenodds.fronts.cli.outputs import key_in
+from evenodds.fronts.cli.outputs import read_key
 from evenodds.model.policy import Policy
 
 __all__ = ["verified"]
@@ -30,7 +30,7 @@ def verified(given: Mapping[str, Any]) -> Verification:
     at_once = places is not False
     policy = Policy.load(given["policy"])
     _check_roles(columns, review=policy.review is not None, places=at_once)
-    key = key_in(given["key_file"])  # it may be public by now: nobody is warned of who can read it
+    key = read_key(given["key_file"])  # it may be public by now: nobody is warned of who can read it
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     with rows_from(0, "verify"):
         verifier = Verifier(
@@ -67,7 +67,7 @@ def _check_roles(columns: Published, *, review: bool, places: bool) -> None:
     check_roles(roles)
 
 
-def _batches(source: Source, verifier: Verifier, draw: str) -> Any:
+def _batches(source: Source, verifier: Verifier, draw: str) -> Iterator[pa.Table]:
     """The columns that are needed, some rows at a time."""
     try:
         yield from source.batches(verifier.needed, only=True)
@@ -83,17 +83,17 @@ def _batches(source: Source, verifier: Verifier, draw: str) -> Any:
 
 def _typed(table: pa.Table, columns: Published, source: Source, rows: int, *, words: bool) -> pa.Table:
     """A table whose columns are what they are needed for."""
-    made = {}
+    typed = {}
     for name in table.column_names:
         if name in columns.group or (words and name == columns.decision):
-            made[name] = texts(table, name)
+            typed[name] = texts(table, name)
         elif name == columns.id:
-            made[name] = table[name]
+            typed[name] = table[name]
         elif name == columns.decision and _are_truth_values(table[name]):
-            made[name] = pc.equal(pc.utf8_lower(texts(table, name)), "true")
+            typed[name] = pc.equal(pc.utf8_lower(texts(table, name)), "true")
         else:
-            made[name] = _numbers(table, name, columns, where=source.name, first_row=rows + 1)
-    return pa.table(made)
+            typed[name] = _numbers(table, name, columns, where=source.name, first_row=rows + 1)
+    return pa.table(typed)
 
 
 def _numbers(table: pa.Table, name: str, columns: Published, *, where: str, first_row: int) -> pa.ChunkedArray:

@@ -15,7 +15,7 @@ __all__ = ["Word", "WordOption"]
 _SHORT = 40  # characters of words that are shown in place of a value
 
 
-class Word(click.ParamType[str]):
+class Word(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4 only
     """One of some words, which are looked up when they are needed: modules that know them may be heavy."""
 
     name = "word"

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli.notes import tell
+from evenodds.fronts.cli.notes import answer, tell
 from evenodds.fronts.cli.options import as_json, people_of_an_audit, words_for
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["audit"]
 
 
-@click.command()
+@click.command(short_help="Measure a policy, a threshold or decisions on fresh people.")
 @click.argument("files", nargs=-1, metavar="[POLICY] DATA")
 @people_of_an_audit
 @click.option("--decision", metavar="COLUMN", help="In place of a policy: the decisions in DATA, 0 or 1, or odds.")
@@ -66,7 +66,7 @@ def audit(**given: Any) -> None:
         said = None if verdict is None else {"outcome": str(verdict), "reasons": list(verdict.reasons)}
         print_json({"verdict": said, "confidence": given["confidence"], "figures": measured.rows()})
     else:
-        click.echo(str(measured))
+        answer(measured)
     if verdict is None:
         tell("No verdict, since no tolerance was given. Hint: --tolerance.")
     if verdict == "fail":

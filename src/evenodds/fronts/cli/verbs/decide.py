@@ -11,7 +11,7 @@ from evenodds.fronts.cli.options import columns, data, delimiter, file_format, p
 __all__ = ["decide"]
 
 
-@click.command()
+@click.command(short_help="Decide for each row, by its odds and the person's draw.")
 @policy_file
 @data
 @columns
@@ -57,19 +57,19 @@ def decide(
       evenodds decide policy.json new.csv --score points --group race --id name --key-file key.txt --places > out.csv
     """
     from evenodds.decisions.decide import decide as decided
-    from evenodds.fronts.cli.outputs import check_outputs, key_of
+    from evenodds.fronts.cli.outputs import check_outputs, read_secret_key
     from evenodds.fronts.cli.streams import streamed
     from evenodds.model.policy import Policy
 
     check_outputs({"-o": output}, policy, key_file)
     asked = places if places_count is None else places_count
-    read, key = Policy.load(policy), key_of(key_file)
+    read, key = Policy.load(policy), read_secret_key(key_file)
 
     def treated(people: Any, score: str, group: list[str]) -> Any:
         return decided(read, people, score=score, group=group, id=who, key=key, round=round_, places=asked)
 
     if asked is not False:
-        streamed(treated, ["odds", "decision"], given, output, also=who, at_once=True)
+        streamed(treated, ["odds", "decision"], given, output, score_range=read.score_range, who=who, at_once=True)
     else:
         reviews = ["odds_review"] if read.review else []
-        streamed(treated, ["odds", *reviews, "draw", "decision"], given, output, also=who)
+        streamed(treated, ["odds", *reviews, "draw", "decision"], given, output, score_range=read.score_range, who=who)

@@ -10,7 +10,7 @@ from evenodds.fronts.cli.notes import tell
 __all__ = ["draw_chain"]
 
 
-@click.command("draw-chain")
+@click.command("draw-chain", short_help="Make a secret key for each of several rounds of draws.")
 @click.argument("rounds", type=click.IntRange(1, 10_000))
 @click.option("-o", "--output", required=True, metavar="FOLDER", help="Write the keys here: a new folder.")
 def draw_chain(*, rounds: int, output: str) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from evenodds.errors import DataError
 from evenodds.fronts.cli.notes import is_quiet
 
 __all__ = ["draw_key"]
@@ -30,9 +27,6 @@ def draw_key(*, output: str | None) -> None:
     check_outputs({"-o": output})
     key = new_key()
     if output in (None, "-"):
-        if sys.stdout is None:
-            msg = "Standard output is closed, and the key would be lost. Hint: -o writes it to a file."
-            raise DataError(msg)
         click.echo(key)
     else:
         write_secret(str(output), f"{key}\n")

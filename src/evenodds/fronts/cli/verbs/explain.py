@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from evenodds.fronts.cli.notes import answer
 from evenodds.fronts.cli.options import as_json, policy_file
 
 __all__ = ["explain"]
@@ -29,9 +30,9 @@ def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], a
     from evenodds.model.policy import Policy
 
     read = Policy.load(policy)
-    known = group if group in read.groups else ", ".join(part.strip() for part in group.split(","))
-    explanation = explained(read, score=score, group=known, odds=odds)
+    key = group if group in read.groups else ", ".join(part.strip() for part in group.split(","))
+    explanation = explained(read, score=score, group=key, odds=odds)
     if as_json:
         print_json({name: value for name, value in asdict(explanation).items() if value is not None})
     else:
-        click.echo(str(explanation))
+        answer(explanation)

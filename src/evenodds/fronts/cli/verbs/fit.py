@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
 
-from evenodds.fronts.cli.notes import is_quiet, tell_written
+from evenodds.errors import EvenoddsWarning
+from evenodds.fronts.cli.notes import answer, is_quiet, tell_written
 from evenodds.fronts.cli.options import (
     as_json,
+    columns_in_words,
     data,
     fit_options,
     fit_settings,
     force,
-    joint_of,
     people_options,
-    told_columns,
 )
 
 __all__ = ["fit"]
 
 
-@click.command()
+@click.command(short_help="Find a curve for each group, with rates that all share.")
 @data
 @people_options
 @fit_options
@@ -36,7 +37,8 @@ def fit(*, output: str | None, report: str | None, force: bool, as_json: bool, *
     Example:
       evenodds fit past.csv --score points --group race --label repaid --max-slope 0.1 -o policy.json
     """
-    from evenodds.fronts.cli.outputs import check_outputs, check_policy_place, placed
+    from evenodds.fronts.cli.outputs import check_outputs, check_policy_place, write_text
+    from evenodds.fronts.cli.people import joint_of
     from evenodds.model.fit import fit as fitted
     from evenodds.model.storage import written
 
@@ -49,17 +51,18 @@ def fit(*, output: str | None, report: str | None, force: bool, as_json: bool, *
         kind = format_of(report, None)  # refused before the work is done
     settings = fit_settings(given)
     joint = joint_of(given, orientation=given["orientation"])
+    if len(joint.groups) == 1:
+        msg = f"All are of one group, {joint.groups[0]!r}, so that there is nothing to make equal."
+        warnings.warn(msg, EvenoddsWarning, stacklevel=2)
     policy = fitted(joint, **settings)
+    if report:  # first, so that no policy is there if it fails
+        document = reported(policy, joint, about={"Columns": columns_in_words(given)})
+        write_text(report, rendered(document, kind))
     if output:
-        with placed(output) as part:
-            policy.save(part)
-    if report:
-        document = reported(policy, joint, about={"Columns": told_columns(given)})
-        with placed(report) as part:
-            part.write_text(rendered(document, kind), encoding="utf-8")
+        write_text(output, written(policy.document))
     if as_json:
         click.echo(written(policy.document), nl=False)
     elif not (output and is_quiet()):
-        click.echo(str(policy))
+        answer(policy)
     for path in (output, report):
         tell_written(path)

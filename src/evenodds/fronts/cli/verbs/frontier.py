@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli.options import as_json, data, goal_options, goal_settings, joint_of, people_options
+from evenodds.fronts.cli.options import as_json, data, goal_options, goal_settings, people_options
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["frontier"]
 
 
-@click.command()
+@click.command(short_help="Tell what budgets on slopes, or on chance, cost.")
 @data
 @people_options
 @goal_options
@@ -43,6 +43,7 @@ def frontier(
       evenodds frontier past.csv --score points --group race --label repaid --against randomized
     """
     from evenodds.evaluation.frontier import frontier as priced
+    from evenodds.fronts.cli.people import joint_of
     from evenodds.fronts.cli.tables import print_json, print_table
     from evenodds.report.document import table_of
 

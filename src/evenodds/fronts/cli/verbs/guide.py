@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["guide"]
 
 
-@click.command()
+@click.command(short_help="Choose the options of a fit by what is asked for.")
 @click.argument(
     "case",
     required=False,

@@ -12,7 +12,7 @@ from evenodds.fronts.cli.options import policy_file
 __all__ = ["onnx"]
 
 
-@click.command()
+@click.command(short_help="Write a policy as an ONNX graph, for onnxruntime.")
 @policy_file
 @click.option("-o", "--output", required=True, metavar="FILE", help='Write the graph here; "-" is standard output.')
 def onnx(*, policy: str, output: str) -> None:

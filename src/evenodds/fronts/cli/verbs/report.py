@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from evenodds.fronts.cli.notes import tell_written
-from evenodds.fronts.cli.options import as_json, data, joint_of, people_of_a_report, policy_file, told_columns
+from evenodds.fronts.cli.options import as_json, columns_in_words, data, people_of_a_report, policy_file
 from evenodds.fronts.cli.words import WordOption
 
 __all__ = ["report"]
 
 
-@click.command()
+@click.command(short_help="Write a report: what was decided, why, and for whom.")
 @policy_file
 @data
 @people_of_a_report
@@ -43,7 +43,8 @@ def report(
     Example:
       evenodds report policy.json past.csv --score points --group race --label repaid -o report.html
     """
-    from evenodds.fronts.cli.outputs import check_outputs, placed
+    from evenodds.fronts.cli.outputs import check_outputs, write_text
+    from evenodds.fronts.cli.people import joint_of
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
     from evenodds.report import format_of, rendered
@@ -52,14 +53,13 @@ def report(
 
     check_outputs({"-o": output}, policy, given["data"])
     kind = "html" if output == "-" and report_format is None else format_of(output, report_format)
-    stated = {"Columns": told_columns(given), **dict(_field(text) for text in about)}
+    stated = {"Columns": columns_in_words(given), **dict(_field(text) for text in about)}
     read = Policy.load(policy)
     joint = joint_of(given, orientation=read.orientation, one_sided="keep")
     wanted = {name: given[name] for name in ("before", "tolerance", "confidence", "title")}
     document = reported(read, joint, about=stated, **wanted)
     if output != "-":
-        with placed(output) as part:
-            part.write_text(rendered(document, kind), encoding="utf-8")
+        write_text(output, rendered(document, kind))
     if as_json:
         print_json(plain(document))
     elif output == "-":

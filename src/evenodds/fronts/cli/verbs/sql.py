@@ -14,7 +14,7 @@ from evenodds.fronts.cli.words import WordOption
 __all__ = ["sql"]
 
 
-@click.command()
+@click.command(short_help="Write a policy as SQL, with odds and decisions.")
 @policy_file
 @click.option(
     "--dialect",
@@ -53,7 +53,7 @@ def sql(*, policy: str, group: str, who: str | None, round_: str, kinds: str | N
       evenodds sql policy.json --dialect postgres --table people --score points --group race,sex --id name
     """
     from evenodds.exports.sql import to_sql
-    from evenodds.fronts.cli.outputs import check_outputs, placed
+    from evenodds.fronts.cli.outputs import check_outputs, write_text
     from evenodds.model.policy import Policy
 
     check_outputs({"-o": output}, policy)
@@ -65,8 +65,7 @@ def sql(*, policy: str, group: str, who: str | None, round_: str, kinds: str | N
     if output == "-":
         click.echo(text, nl=False)
         return
-    with placed(output) as part:
-        part.write_text(text, encoding="utf-8")
+    write_text(output, text)
     tell_written(output)
 
 

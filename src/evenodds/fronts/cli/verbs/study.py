@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from evenodds.fronts.cli.endings import Commands
 from evenodds.fronts.cli.notes import tell
 from evenodds.fronts.cli.options import as_json
 
 __all__ = ["study"]
 
 
-@click.group()
+@click.group(cls=Commands)
 def study() -> None:
     """Recompute a case study of the paper on the bundled data."""
 

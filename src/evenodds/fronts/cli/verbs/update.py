@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from evenodds.fronts.cli.notes import is_quiet, tell_written
-from evenodds.fronts.cli.options import as_json, data, force, joint_of, people_options, policy_file
+from evenodds.fronts.cli.notes import answer, is_quiet, tell_written
+from evenodds.fronts.cli.options import as_json, data, force, people_options, policy_file
 
 __all__ = ["update"]
 
 
-@click.command()
+@click.command(short_help="Find the next policy, near the one in use.")
 @policy_file
 @data
 @people_options
@@ -35,22 +35,23 @@ def update(*, policy: str, max_change: float, output: str | None, force: bool, a
     """
     from dataclasses import asdict
 
-    from evenodds.fronts.cli.outputs import check_outputs, check_policy_place, placed
+    from evenodds.fronts.cli.outputs import check_outputs, check_policy_place, write_text
+    from evenodds.fronts.cli.people import joint_of
     from evenodds.fronts.cli.tables import print_json
     from evenodds.model.policy import Policy
+    from evenodds.model.storage import written
     from evenodds.model.update import update as updated
 
     check_outputs({"-o": output}, policy, given["data"])
     check_policy_place(output, force=force)
     read = Policy.load(policy)
-    found = updated(read, joint_of(given, orientation=read.orientation), max_change=max_change)
+    new = updated(read, joint_of(given, orientation=read.orientation), max_change=max_change)
     if output:
-        with placed(output) as part:
-            found.save(part)
-    change = found.certificate.change
+        write_text(output, written(new.document))
+    change = new.certificate.change
     if as_json and change is not None:
-        told = {**asdict(change), "is_warranted": change.is_warranted}
-        print_json({"constraints": found.certificate.constraints, **told, "fingerprint": found.document["fingerprint"]})
+        figures = {**asdict(change), "is_warranted": change.is_warranted}
+        print_json({"constraints": new.certificate.constraints, **figures, "fingerprint": new.document["fingerprint"]})
     elif not (output and is_quiet()):
-        click.echo(str(found))
+        answer(new)
     tell_written(output)

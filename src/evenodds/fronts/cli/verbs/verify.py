@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from evenodds.fronts.cli.notes import answer, typed
 from evenodds.fronts.cli.options import as_json, columns, delimiter, file_format
 
 __all__ = ["verify"]
 
 
-@click.command()
+@click.command(short_help="Check published decisions one by one.")
 @click.argument("data", metavar="DECISIONS")
 @click.option("--policy", required=True, type=click.Path(), help="The policy that the decisions were made by.")
 @columns
@@ -47,7 +48,6 @@ def verify(*, as_json: bool, **given: Any) -> None:
       evenodds verify decided.csv --policy policy.json --key-file key.txt --score points --group race --id name
       evenodds verify placed.csv --policy policy.json --key-file key.txt --score points --group race --id name --places
     """
-    from evenodds.fronts.cli.columns import in_words_of_the_command_line
     from evenodds.fronts.cli.tables import print_json
     from evenodds.fronts.cli.verifications import verified
 
@@ -55,6 +55,6 @@ def verify(*, as_json: bool, **given: Any) -> None:
     if as_json:
         print_json(verification.as_json())
     else:
-        click.echo(in_words_of_the_command_line(str(verification)))
+        answer(typed(str(verification)))
     if not verification.passed:
         sys.exit(1)
