@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -204,3 +205,90 @@ def test_without_matplotlib_the_message_says_what_to_install(joint, monkeypatch)
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(eo.MissingPackageError, match=r"pip install 'evenodds\[plot\]'"):
         eo.plot.score_rates(joint)
+
+
+def test_people_of_fewer_groups_than_the_policy_keep_their_colours(joint, policy):
+    fewer = replace(joint, members=joint.members[1:])
+    for figure in (figures.densities_figure(fewer, policy), figures.roc_figure(fewer, policy)):
+        assert figure.groups == policy.groups
+        assert f'fill="{PALETTE[3]}"' in figure.svg()  # the fourth group's, who are the third of these people
+        assert figure.plot().get_title(loc="left") == figure.title
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda own: eo.plot.roc(own.policy), "The first argument must be a JointDistribution, got Policy"),
+        (lambda own: eo.plot.roc(own.joint, 3), "policy= must be a Policy, got int"),
+        (
+            lambda own: eo.plot.roc(eo.datasets.compas(), own.policy),
+            "does not know the group 'African-American, Female'",
+        ),
+        (
+            lambda own: eo.plot.roc(turned(own.joint), own.policy),
+            "The policy has positive orientation, the data negative",
+        ),
+        (
+            lambda own: eo.plot.densities(eo.datasets.compas(), own.policy),
+            "does not know the group 'African-American, Female'",
+        ),
+        (
+            lambda own: eo.plot.densities(turned(own.joint), own.policy),
+            "The policy has positive orientation, the data negative",
+        ),
+        (lambda own: eo.plot.curves(own.joint), "The first argument must be a Policy, got JointDistribution"),
+        (
+            lambda own: eo.plot.curves(own.policy, against=own.policy),
+            "against must map names to policies, such as .* got Policy",
+        ),
+        (lambda own: eo.plot.curves(own.policy, against={"old": 3}), r"against\['old'\] must be a Policy, got int"),
+        (lambda own: eo.plot.score_rates(own.joint, confidence=2), "confidence=2 is not allowed"),
+        (
+            lambda own: eo.plot.audit(eo.audit(own.policy, own.joint), rates=["fpt"]),
+            "rates='fpt' is not known.* did you mean 'fpr'",
+        ),
+        (lambda own: eo.plot.audit(eo.audit(own.policy, own.joint), rates=[]), r"rates=\[\] is not allowed"),
+        (lambda own: eo.plot.audit(eo.audit(own.policy, own.joint), rates=3), "rates=3 is not allowed"),
+        (
+            lambda own: eo.plot.solutions(eo.solutions(own.joint, target="baseline", p=[0.5]), "wight"),
+            "group='wight' is not known.* did you mean 'white'",
+        ),
+        (
+            lambda own: eo.plot.frontier_figure(eo.frontier(own.joint, budgets=[0.1]), people="all"),
+            "people='all' is not",
+        ),
+        (
+            lambda own: eo.plot.frontier_figure(eo.frontier(own.joint, budgets=[0.1]), chosen=3),
+            "chosen= must be a Policy",
+        ),
+        (lambda own: eo.plot.frontier(own.policy), "must be what evenodds.frontier returns, got Policy"),
+        (lambda own: eo.plot.audit(own.policy), "must be what evenodds.audit returns, got Policy"),
+        (lambda own: eo.plot.solutions(own.policy, "white"), "must be what evenodds.solutions returns, got Policy"),
+        (lambda own: eo.studies.story_of(own.policy), "must be what studies.credit_risk or .* returns, got Policy"),
+        (
+            lambda own: eo.studies.write_study(own.policy, "x"),
+            "must be what studies.credit_risk or .* returns, got Pol",
+        ),
+        (lambda own: eo.plot.roc_figure(own.joint).colour_of("wight"), "group='wight' is not known"),
+    ],
+)
+def test_bad_input_is_one_clear_line(joint, policy, call, message):
+    with pytest.raises(eo.EvenoddsError, match=message):
+        call(SimpleNamespace(joint=joint, policy=policy))
+
+
+def test_groups_of_one_label_only_are_not_drawn():
+    counts = {"a": ([1, 2], [4, 4], [3, 5]), "b": ([1, 2], [4, 4], [0, 0])}
+    joint = eo.JointDistribution.from_counts(counts, one_sided="keep")
+    for draw in (figures.roc_figure, figures.score_rates_figure, figures.densities_figure):
+        assert {series.group for series in draw(joint).series} - {None} == {"a"}
+
+
+def turned(joint):
+    counts = {member.key: (-member.scores, member.negatives, member.positives) for member in joint.members}
+    return eo.JointDistribution.from_counts(counts, orientation="negative")
+
+
+def test_one_rate_may_stand_for_itself(joint, policy):
+    audit = eo.audit(policy, joint)
+    assert figures.audit_figure(audit, rates="tpr").y_names == figures.audit_figure(audit, rates=["tpr"]).y_names

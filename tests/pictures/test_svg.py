@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from xml.etree import ElementTree as ET
 
@@ -162,16 +163,23 @@ def test_ticks_of_a_logarithmic_axis(lo, times):
 
 
 def test_names_do_not_cover_each_other():
-    for joint in (eo.datasets.credit_risk(), eo.datasets.compas()):
+    rng = np.random.default_rng(1)
+    group, label = rng.integers(0, 2, 4000), rng.integers(0, 2, 4000)
+    low = eo.JointDistribution.from_arrays(
+        rng.beta(0.2 + 0.2 * label + 0.1 * group, 3), np.array(["Female", "Male"])[group], label
+    )
+    for joint in (eo.datasets.credit_risk(), eo.datasets.compas(), low):
         policy = eo.fit(joint)
-        for figure in (figures.curves_figure(policy), figures.roc_figure(joint, policy)):
+        drawn = (figures.curves_figure(policy), figures.roc_figure(joint, policy), figures.densities_figure(joint))
+        for figure in drawn:
             labels = line_labels(figure)
-            assert len(labels) == 4
+            assert len(labels) == len(joint.groups)
             boxes = []
             for label in labels:
-                x, y = np.array([label.x, label.y])
-                span = np.ptp(label.series.x)
-                boxes.append((x / span, y, 0.015 * len(label.text)))
+                x, y = (
+                    (at - ends[0]) / np.ptp(ends) for at, ends in zip((label.x, label.y), figure.extent, strict=True)
+                )
+                boxes.append((x, y, 0.015 * len(label.text)))
             for i, (x, y, w) in enumerate(boxes):
                 for u, v, z in boxes[:i]:
                     assert x + w < u or u + z < x or abs(y - v) > 0.03
@@ -254,3 +262,26 @@ def test_few_scores_are_drawn_one_by_one():
     series = figures.densities_figure(down).series[0]
     np.testing.assert_array_equal(series.x, [1, 2, 4])
     np.testing.assert_array_equal(series.people, [4, 4, 4])
+
+
+@pytest.mark.parametrize("slopes", [[0.1], [0.1, math.inf], [math.inf], [0.1, 0.1]], ids=str)
+def test_a_frontier_of_one_slope_is_drawn_too(slopes):
+    price = eo.frontier(eo.datasets.compas(), max_slopes=slopes)
+    text = figures.frontier_figure(price).svg()
+    assert "nan" not in text
+    ET.fromstring(text)  # noqa: S314 our own text
+    assert "<table" in price._repr_html_()
+    data = hover_data(figures.frontier_figure(price))
+    assert 0 < data["views"][0]["x"][0] < data["views"][0]["x"][1]
+
+
+def test_what_less_chance_costs_is_drawn():
+    frontier = eo.frontier(eo.datasets.compas(), against="randomized")
+    figure = figures.frontier_figure(frontier, people=1000)
+    (line,) = figure.series
+    assert (line.x.tolist(), line.y.tolist()) == (list(frontier.max_randomized), list(frontier.objectives))
+    assert line.people.tolist() == [1000 * loss for loss in frontier.losses]
+    text = svg_of(figure)
+    assert "What less chance costs" in text
+    assert "largest share of people decided by chance" in text
+    assert figure.plot().get_xlabel() == "largest share of people decided by chance"

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -507,6 +508,8 @@ def test_the_fingerprint_of_people_does_not_depend_on_their_order():
         ({"path": "report.pdf"}, r"A PDF is made by a browser: write report\.html and print it"),
         ({"path": "report.docx"}, r"The format of report\.docx cannot be told from its name. Allowed endings: \.html"),
         ({"path": "r.html", "format": "htlm"}, r"format='htlm' is not known. Allowed: html, markdown. Hint: .* 'html'"),
+        ({"path": 3}, r"path=3 is not allowed"),
+        ({"path": "nowhere/r.html"}, r"There is no folder nowhere"),
         ({"about": ["Owner"]}, r"about=\['Owner'\] is not allowed. Allowed: names and texts"),
         ({"about": {"Owner": 1}}, r"about="),
         ({"about": {"Made with": "magic"}}, r"about= has 'Made with', which the report finds out itself"),
@@ -534,6 +537,22 @@ def test_people_of_whom_the_policy_knows_nobody(policy):
 def test_what_no_encoding_writes_is_replaced(policy, joint, tmp_path):
     eo.report(policy, joint, tmp_path / "r.html", title="\udcff", about={"Owner": "\ud800"})
     assert "<h1>?</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_finished_leaves_the_one_before(policy, joint, tmp_path, monkeypatch):
+    file = tmp_path / "r.html"
+    file.write_text("the one before")
+    write = Path.write_text
+
+    def cut_off(self, text, **options):
+        write(self, text[:100], **options)
+        raise OSError(28, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_text", cut_off)
+    with pytest.raises(OSError, match="No space left"):
+        eo.report(policy, joint, file)
+    assert file.read_text() == "the one before"
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_values_as_people_read_them():

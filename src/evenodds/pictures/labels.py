@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenodds.geometry.pieces import Floats
 from evenodds.pictures.scene import Scene, Series
 
 __all__ = ["Label", "legend", "line_labels", "shortened"]
@@ -15,6 +16,7 @@ _LETTER = 0.019  # the width of one, of the picture
 _LONGEST = 32  # letters
 _CROWDED = 2.5  # names as wide as this many pictures leave no place to stand
 _HEIGHT = 0.07  # of a name
+_DOT = 0.02  # the width of a dot
 _BEYOND = 0.15  # how far a name may run on: the last part of the picture is not searched for a place
 
 
@@ -46,12 +48,18 @@ def line_labels(scene: Scene) -> list[Label]:
         return []
     grid = np.linspace(max(s.x.min() for s in lines), min(s.x.max() for s in lines), 80)[4:-12]
     heights = np.array([np.interp(grid, s.x, s.y) for s in lines])
-    scale = float(np.ptp(heights)) or 1.0
-    across = np.linspace(0, 1, grid.size)
-    taken: list[tuple[float, float, float]] = []
+    (left, right), (bottom, top) = scene.extent
+    scale = top - bottom
+
+    def across_of(x: Floats) -> Floats:
+        return np.asarray(np.log(x / left) / np.log(right / left) if scene.log_x else (x - left) / (right - left))
+
+    across = across_of(grid)
+    dots = [s for s in scene.series if s.kind == "dots" and s.x.size == 1]  # of policies, and not of people
+    taken = [(float(across_of(s.x)[0]) - _DOT / 2, (float(s.y[0]) - bottom) / scale, _DOT) for s in dots]
     labels = [Label(s, shortened(s.group or ""), float(s.x[1]), float(s.y[1]), small=True) for s in zones]
     for i, (series, text) in enumerate(zip(lines, texts, strict=True)):
-        up = (heights[i] - heights.min()) / scale
+        up = (heights[i] - bottom) / scale
         others = np.abs(np.delete(heights, i, axis=0) - heights[i]) / scale
         room = np.minimum(others.min(axis=0) if others.size else np.ones(grid.size), 0.1)
         width = _LETTER * len(text)
@@ -59,7 +67,7 @@ def line_labels(scene: Scene) -> list[Label]:
             room -= (across < x + wide) & (x < across + width) & (np.abs(up - y) < _HEIGHT)
         room -= 0.5 * (across + width > 1 + _BEYOND)
         at = int(np.argmax(room - 0.02 * np.abs(up - 0.5)))
-        taken.append((across[at], up[at], width))
+        taken.append((float(across[at]), float(up[at]), width))
         labels.append(Label(series, text, float(grid[at]), float(heights[i, at])))
     return labels
 

@@ -146,8 +146,8 @@ def solutions(solutions: Solutions, group: str, *, chosen: Curve | None = None, 
     Examples
     --------
     >>> import evenodds as eo
-    >>> found = eo.solutions(eo.datasets.credit_risk(), target=(0.2, 0.8))
-    >>> axes = eo.plot.solutions(found, "white")
+    >>> solutions = eo.solutions(eo.datasets.credit_risk(), target=(0.2, 0.8))
+    >>> axes = eo.plot.solutions(solutions, "white")
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('score', 'odds of a yes')
     """

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evenodds.errors import one_of
 from evenodds.frames import frame_of
 from evenodds.geometry.pieces import Floats
 from evenodds.geometry.samples import locked
@@ -109,7 +110,7 @@ class Scene:
         int
             From 0 on.
         """
-        return self.groups.index(group)
+        return self.groups.index(one_of("group", group, self.groups))
 
     def colour_of(self, group: str) -> str:
         """The group's colour.
@@ -125,6 +126,31 @@ class Scene:
             Such as "#0072B2".
         """
         return colour_of(self.place_of(group))
+
+    @property
+    def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """From where to where both axes go."""
+        if self.square:
+            return (-0.01, 1.01), (-0.01, 1.01)
+        x = self._span("x", *(("low", "high") if self.y_names is not None else ()))
+        if self.log_x and not 0 < x[0] < x[1]:
+            x = (x[0] / 2, 2 * x[0]) if x[0] > 0 else (0.1, 1.0)  # a single number, or none
+        elif not x[1] > x[0]:
+            room = max(1.0, 1e-3 * abs(x[0]))
+            x = (x[0] - room, x[1] + room)
+        if self.y_names is not None:
+            room = 0.04 * (x[1] - x[0])
+            return (max(x[0] - room, min(x[0], 0.0)), min(x[1] + room, max(x[1], 1.0))), (len(self.y_names) - 0.5, -0.5)
+        low, high = (0.0, 1.0) if self.from_0_to_1 else self._span("y", "low", "high")
+        room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
+        return x, (low - room, high + room)
+
+    def _span(self, *names: str) -> tuple[float, float]:
+        """The least and the greatest of some numbers of all series."""
+        given = [values for series in self.series for name in names if (values := getattr(series, name)) is not None]
+        values = np.concatenate([np.zeros(0), *given])
+        values = values[np.isfinite(values)]
+        return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
 
     def frame(self) -> Any:
         """Its numbers, one row for each point."""

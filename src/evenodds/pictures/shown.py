@@ -49,8 +49,8 @@ def _(result: Audit) -> Figure:
 def _(result: Metrics) -> Figure:
     figures = [(RATE_NAMES[rate], g.group, getattr(g, rate)) for rate in ("fpr", "tpr") for g in result.by_group]
     rows = [(f"{name}: {group}", value, value, value) for name, group, value in figures]
-    of = [group for _, group, _ in figures]
-    return _intervals("Rates of each group", "rate", rows, tuple(result.groups), of)
+    owners = [group for _, group, _ in figures]
+    return _intervals("Rates of each group", "rate", rows, tuple(result.groups), owners)
 
 
 @figure_of.register
@@ -91,18 +91,18 @@ def _(result: Verification) -> Figure:
 
 def _intervals(
     title: str,
-    what: str,
+    axis: str,
     rows: list[tuple[str, float, float, float]],
     groups: tuple[str, ...],
-    of: Sequence[str] | None = None,
+    owners: Sequence[str] | None = None,
 ) -> Figure:
-    """A row for each group, or of each that is named: a figure, and from where to where it may be."""
-    owners = [row[0] for row in rows] if of is None else of
+    """Rows with a name, a figure and the ends of its interval; `owners` are their groups where the names are not."""
+    owners = [row[0] for row in rows] if owners is None else owners
     series = tuple(
         Series(name, np.array([x]), np.array([i]), kind="intervals", group=group, low=np.array([a]), high=np.array([b]))
         for i, ((name, x, a, b), group) in enumerate(zip(rows, owners, strict=True))
     )
-    return Figure(title, what, "", series, groups, y_names=tuple(row[0] for row in rows))
+    return Figure(title, axis, "", series, groups, y_names=tuple(row[0] for row in rows))
 
 
 def _cell(value: Any) -> str:

@@ -24,6 +24,7 @@ __all__ = ["View", "hover_data", "svg_of"]
 WIDTH = 480
 _HEIGHT = 320
 _SQUARE = 470
+_TICKS = 6  # of an axis, about
 _ROW = 34  # the height of a row that has a name
 _LEFT, _RIGHT, _TOP, _BOTTOM = 28, 16, 12, 44
 _TITLE = 26  # the room for a title
@@ -76,8 +77,8 @@ def svg_of(scene: Scene, *, name: str = "figure", titled: bool = True) -> str:
     """An SVG element; `name` tells its parts from those of others on the same page."""
     height = _height(scene) + (_TITLE if titled else 0)
     main, *closer = _views(scene, titled=titled)
-    said = escape(f"{scene.title}: {scene.y or 'groups'} by {scene.x}", quote=True)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{said}"'
+    described = escape(f"{scene.title}: {scene.y or 'groups'} by {scene.x}", quote=True)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{described}"'
     parts = [f'{head} font-family="system-ui, Segoe UI, Helvetica, Arial, sans-serif" font-size="13">']
     if titled:
         size = min(14.0, WIDTH / (0.62 * max(len(scene.title), 1)))  # a long title is small, and not cut off
@@ -104,7 +105,7 @@ def _height(scene: Scene) -> int:
 
 def _views(scene: Scene, *, titled: bool) -> list[View]:
     """The whole picture, and the part that deserves a closer look."""
-    across, up = _extent(scene)
+    across, up = scene.extent
     if scene.y_names is not None:
         left = 14 + _LETTER * min(max(map(len, scene.y_names), default=0), _LONGEST)
     else:
@@ -119,41 +120,17 @@ def _views(scene: Scene, *, titled: bool) -> list[View]:
     return [main, View(*corner, (x0, x1), (y0, y1))]
 
 
-def _extent(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]]:
-    """From where to where both axes go."""
-    if scene.square:
-        return (-0.01, 1.01), (-0.01, 1.01)
-    sides = [("x", ("x",)), ("y", ("y", "low", "high"))]
-    if scene.y_names is not None:
-        sides = [("x", ("x", "low", "high"))]
-    extents = {}
-    for side, names in sides:
-        values = np.concatenate([a for s in scene.series for a in (getattr(s, n) for n in names) if a is not None])
-        values = values[np.isfinite(values)]
-        extents[side] = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-    x = extents["x"]
-    if not x[1] > x[0]:
-        room = max(1.0, 1e-3 * abs(x[0]))
-        x = (x[0] - room, x[1] + room)
-    if scene.y_names is not None:
-        room = 0.04 * (x[1] - x[0])
-        return (max(x[0] - room, min(x[0], 0.0)), min(x[1] + room, max(x[1], 1.0))), (len(scene.y_names) - 0.5, -0.5)
-    low, high = (0.0, 1.0) if scene.from_0_to_1 else extents["y"]
-    room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
-    return x, (low - room, high + room)
-
-
-def _ticks(ends: tuple[float, float], *, log: bool, wanted: int = 6) -> list[float]:
+def _ticks(ends: tuple[float, float], *, log: bool) -> list[float]:
     """Round numbers between the ends."""
     lo, hi = min(ends), max(ends)
     if log:
         powers = range(math.floor(math.log10(lo)), math.ceil(math.log10(hi)) + 1)
-        steps = (1, 2, 5) if len(powers) < wanted else (1,)
+        steps = (1, 2, 5) if len(powers) < _TICKS else (1,)
         ticks = [step * 10.0**power for power in powers for step in steps]
         ticks = [tick for tick in ticks if lo <= tick <= hi]
         if len(ticks) > 1:
             return ticks
-    step = round_number(0.75 * (hi - lo) / wanted)
+    step = round_number(0.75 * (hi - lo) / _TICKS)
     return [float(f"{k * step:.14g}") for k in range(math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9) + 1)]
 
 
@@ -264,6 +241,8 @@ def _path(x: Floats, y: Floats) -> str:
     """A line through the points, without those that change nothing."""
     finite = np.isfinite(x) & np.isfinite(y)
     at = x[finite] + 1j * y[finite]
+    if not at.size:
+        return ""
     at = at[np.append(True, np.abs(np.diff(at)) > _SAME_PLACE)]
     if at.size > 2:  # noqa: PLR2004 a line has two ends
         before, across = at[1:-1] - at[:-2], at[2:] - at[:-2]

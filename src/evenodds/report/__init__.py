@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from evenodds.errors import OptionError, one_of
+from evenodds.files import path_text, placed
 from evenodds.model.joint import JointDistribution
 from evenodds.model.policy import Policy
 from evenodds.report.contents import document_of
@@ -89,7 +90,8 @@ def report(
     document = document_of(subject, title=title, about=about)
     if path is not None:
         assert kind is not None  # noqa: S101 a path has a format
-        Path(path).write_text(rendered(document, kind), encoding="utf-8")
+        with placed(path) as part:
+            part.write_text(rendered(document, kind), encoding="utf-8")
     return document
 
 
@@ -103,10 +105,11 @@ def format_of(path: str | PathLike[str] | None, format: str | None) -> str:  # n
     """The format that is asked for, or that the path's ending tells."""
     if format is not None:
         return one_of("format", format, FORMATS)
-    ending = Path(path or "").suffix.lower()
+    file = Path(path_text(path))
+    ending = file.suffix.lower()
     if ending == ".pdf":
         msg = (
-            f"A PDF is made by a browser: write {Path(path or '').with_suffix('.html')} and print it, or run "
+            f"A PDF is made by a browser: write {file.with_suffix('.html')} and print it, or run "
             "chromium --headless --print-to-pdf=report.pdf report.html."
         )
         raise OptionError(msg)

@@ -15,6 +15,7 @@ from evenodds.model.storage import written
 from evenodds.model.weaknesses import SMALL_GROUP, weaknesses
 from evenodds.report.document import Block, Bullets, Cell, Code, Column, Kind, Table, Text, shown, table_of
 from evenodds.report.subject import Subject, by_chance, listed
+from evenodds.showing import people_text
 from evenodds.version import __version__
 
 __all__ = ["card", "fingerprints", "limits", "parameters"]
@@ -43,10 +44,10 @@ def parameters(subject: Subject) -> list[Block]:
     rows: list[dict[str, Cell]] = []
     for group, curve in policy.curves.items():
         lo, hi = sorted(float(odds) for odds in curve(np.array(policy.score_range)))
-        beyond: dict[str, Cell] = {
+        bounds: dict[str, Cell] = {
             "no curve below": certificate.slope_bound[group], "least odds": lo, "greatest odds": hi
         }  # fmt: skip
-        rows.append({"group": group, "curve": kind_of(curve), **_figures(curve), **beyond})
+        rows.append({"group": group, "curve": kind_of(curve), **_figures(curve), **bounds})
         if policy.review is not None:
             upper = policy.review_curves[group]
             lo, hi = sorted(float(odds) for odds in upper(np.array(policy.score_range)))
@@ -57,7 +58,7 @@ def parameters(subject: Subject) -> list[Block]:
                 "group": group,
                 "curve": f"its part with a share of {share:.6g}",
                 **_figures(part),
-                **dict.fromkeys(beyond),
+                **dict.fromkeys(bounds),
             }
             for share, part in curve.parts
         ]
@@ -71,13 +72,13 @@ def parameters(subject: Subject) -> list[Block]:
         note += f" {subject.why_mixed(*subject.mixed)} Below a mix stand its parts, with the share of the odds of each."
     blocks: list[Block] = [table_of("The curves in numbers", rows, kinds, note)]
     beyond = {group: beyond_the_scores(curve, policy.score_range) for group, curve in policy.curves.items()}
-    told = tuple(f"The curve of {group} {where}." for group, where in beyond.items() if where)
-    if told:
+    outside = tuple(f"The curve of {group} {where}." for group, where in beyond.items() if where)
+    if outside:
         why = (
             "Some thresholds lie where nobody scores: a curve that is gentle enough may be wider than the scores. "
             "People get the part of it that lies among these. keep_individual_odds keeps all thresholds inside."
         )
-        blocks += [Text(why), Bullets(told)]
+        blocks += [Text(why), Bullets(outside)]
     return blocks
 
 
@@ -152,7 +153,7 @@ def card(subject: Subject, about: Mapping[str, str]) -> list[Block]:
         "Trade-offs": f"{certificate.objective_name} {certificate.objective:.6g} on the people of the fit, "
         f"{certificate.loss:.2g} worse than the best of all rising curves without a slope budget, and at most "
         f"{certificate.gap:.2g} worse than any rising curves within it",
-        "Measured on": f"{people:,.6g} people, {subject.whose}",
+        "Measured on": f"{people_text(people)} people, {subject.whose}",
         "Measures": "false and true positive rate, selection rate, accuracy, each group by itself; the largest "
         "differences between groups; the largest slope of the odds",
         "Chance": f"decides for {shown(by_chance(subject.audit), 'percent')} of these people",

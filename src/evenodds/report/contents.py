@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from evenodds.errors import OptionError
 from evenodds.progress import tracked
 from evenodds.report.card import card, fingerprints, limits, parameters
-from evenodds.report.decision import before_and_after, decided, in_short, reviews
+from evenodds.report.decision import before_and_after, decided, reviews
 from evenodds.report.document import Block, Document, Section
 from evenodds.report.drawings import curves, holds, people, possible
 from evenodds.report.subject import Subject, quietly
+from evenodds.report.summary import in_short
+from evenodds.showing import people_text
 
 __all__ = ["document_of", "policy_sections"]
 
@@ -20,7 +22,9 @@ def document_of(subject: Subject, *, title: str | None = None, about: Mapping[st
     stated = _checked_about(about)
     heading = _checked_title(title)
     count, n = sum(g.people for g in subject.audit.by_group), len(subject.policy.groups)
-    lead = f"{n} group{'s' * (n > 1)}, {subject.family} curves, measured on {count:,.6g} people: {subject.whose}."
+    lead = (
+        f"{n} group{'s' * (n > 1)}, {subject.family} curves, measured on {people_text(count)} people: {subject.whose}."
+    )
     sections = policy_sections(subject, stated)
     return Document(heading, lead, sections)
 

@@ -8,10 +8,9 @@ from dataclasses import replace
 from evenodds.evaluation.explain import fixed_to
 from evenodds.evaluation.frontier import frontier
 from evenodds.evaluation.outcomes import RATE_NAMES
-from evenodds.model.curves import Curve
 from evenodds.model.families import CONTINUOUS, family_of
 from evenodds.model.goals import constraint_of
-from evenodds.model.groups import Group
+from evenodds.model.policy import Policy
 from evenodds.model.solutions import solutions
 from evenodds.pictures.figures import (
     audit_figure,
@@ -34,12 +33,8 @@ _DRAWN = 6  # groups whose every solution is drawn
 def curves(subject: Subject) -> list[Block]:
     """Each group's curve, and every other that would have done."""
     policy = subject.policy
-    # Fixed randomisation has no reviewers to help it to the same rates.
-    fixed = {} if policy.review else {member.key: _fixed(subject, member) for member in subject.known.members}
-    against = {}
-    if set(fixed) == set(policy.groups) and all(curve is not None for curve in fixed.values()):
-        curves = tuple(fixed[group] for group in policy.groups)
-        against = {"fixed": replace(policy, group_curves=curves)}  # type: ignore[arg-type]
+    fixed = _fixed(subject)
+    against = {} if fixed is None else {"fixed": fixed}
     band = " Dashed: those of a yes or a review; who is in the band between is reviewed." if policy.review else ""
     caption = f"Each group's odds by score.{band}" + (
         " Dashed: coin flips between two thresholds that reach the same rates." if against else ""
@@ -77,8 +72,14 @@ def _mix(subject: Subject, group: str, place: int) -> Picture:
     return subject.picture(f"mix-{place}", mix_figure(subject.policy, group, joint=subject.known), caption)
 
 
-def _fixed(subject: Subject, member: Group) -> Curve | None:
-    return fixed_to(member, subject.policy.certificate.points[member.key], subject.policy)
+def _fixed(subject: Subject) -> Policy | None:
+    """Fixed randomisation to the same rates; None where some group's people are not there or do not allow them."""
+    policy, members = subject.policy, {member.key: member for member in subject.known.members}
+    if policy.review is not None or set(members) != set(policy.groups):  # it has no reviewers to help it
+        return None
+    curves = [fixed_to(members[group], policy.certificate.points[group], policy) for group in policy.groups]
+    reached = tuple(curve for curve in curves if curve is not None)
+    return replace(policy, group_curves=reached) if len(reached) == len(curves) else None
 
 
 def people(subject: Subject) -> list[Block]:

@@ -7,16 +7,18 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 from evenodds.errors import DataError, EvenoddsWarning
 from evenodds.evaluation.audit import Audit
 from evenodds.evaluation.auditing import audit
-from evenodds.evaluation.compare import best_threshold
 from evenodds.evaluation.deciders import curves_before
 from evenodds.evaluation.verdict import Verdict
-from evenodds.model.goals import Cost
+from evenodds.model.goals import Cost, objective_of
+from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_is_joint
+from evenodds.model.keys import in_another_order
+from evenodds.model.one_threshold import best_threshold
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.rates import rates_of
 from evenodds.model.reviewed import Treatment
@@ -59,13 +61,14 @@ class Subject:
         check_is_joint(joint, "The second argument")
         known = tuple(member for member in joint.members if member.key in policy.curves)
         if not known:
-            got = ", ".join(repr(key) for key in joint.groups[:_LISTED])
-            msg = f"No group that the policy knows has people of both labels. Known: {policy.known}; got: {got}."
+            there = ", ".join(repr(key) for key in joint.groups[:_LISTED])
+            hint = in_another_order(joint.groups, policy.curves)
+            msg = (
+                f"No group that the policy knows has people of both labels. Known: {policy.known}; got: {there}.{hint}"
+            )
             raise DataError(msg)
         if before is None:
-            everybody = [m for m in (*joint.members, *joint.one_sided) if m.key in policy.curves and m.total > 0]
-            right = [member.positives - member.negatives for member in everybody]
-            before = joint.scale.own(best_threshold(everybody, right))
+            before = _most_accurate_threshold(joint, policy)
             which = "the single threshold for everybody with the best accuracy on these people, since none was given"
         else:
             which = "a single threshold for everybody"
@@ -73,12 +76,12 @@ class Subject:
             measured = audit(policy, joint, confidence=confidence, before=before)
         verdict = None if tolerance is None else measured.passed(tolerance=tolerance)
         if isinstance(before, Policy):
-            said = f"the policy {before.document['fingerprint'][:12]}"
+            in_words = f"the policy {before.document['fingerprint'][:12]}"
         else:
             side = "a yes from" if policy.orientation == "positive" else "a yes up to"
-            said = f"{which} ({side} {before:.10g})"
+            in_words = f"{which} ({side} {before:.10g})"
         earlier = curves_before(before, [g.group for g in measured.by_group], policy.orientation)
-        return cls(policy, joint, measured, said, earlier, tolerance, verdict)
+        return cls(policy, joint, measured, in_words, earlier, tolerance, verdict)
 
     @property
     def audit_before(self) -> Audit:
@@ -121,6 +124,11 @@ class Subject:
         return "the people of the fit" if self.is_of_the_fit else "people other than those of the fit"
 
     @property
+    def better_score(self) -> str:
+        """Which score speaks for a yes: a "higher" or a "lower" one."""
+        return "higher" if self.policy.orientation == "positive" else "lower"
+
+    @property
     def jumping(self) -> list[str]:
         """Groups whose odds jump."""
         return [group for group, curve in self.policy.curves.items() if math.isinf(curve.lipschitz)]
@@ -155,6 +163,13 @@ class Subject:
     def picture(self, name: str, figure: Figure, caption: str) -> Picture:
         """A figure in which every group has the colour that it has in all others."""
         return Picture(name, replace(figure, groups=self.policy.groups) if figure.groups else figure, caption)
+
+
+def _most_accurate_threshold(joint: JointDistribution, policy: Policy) -> float:
+    """The single threshold with the best accuracy for all whom a policy knows, also in groups with one label only."""
+    everybody = [member for member in (*joint.members, *joint.one_sided) if member.key in policy.curves]
+    pooled = JointDistribution((reduce(Group.with_more, everybody),), joint.orientation)
+    return joint.scale.own(best_threshold(pooled, objective_of("accuracy_score", pooled)))
 
 
 @contextmanager

@@ -121,7 +121,7 @@ class Advice:
             f"  {self.objective_name}{less}: {self.before:.4f} -> {self.after:.4f}",
             f"  {differ}: {self.difference_before:.4f} -> {self.difference:.4f}",
             f"  decided by chance: {self.randomized:.1%} of everybody{by_chance}",
-            f"  steepest: {_told(self.slope)}",
+            f"  steepest: {_in_words(self.slope)}",
             "What it does to each group, from the best threshold for everybody to these options:",
             *(f"  {line}" for line in proof.summary.splitlines()),
             *([_wrapped(f"It says: {proof.already}")] if proof.already else []),
@@ -151,8 +151,8 @@ class Guide:
     """What each case is advised."""
 
     def __getitem__(self, case: str) -> Advice:
-        found = _case_of(case)
-        return next(one for one in self.cases if one.case is found)
+        wanted = _case_of(case)
+        return next(advised for advised in self.cases if advised.case is wanted)
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         """A row for each case: the objective and the largest difference before and after, who is left to chance."""
@@ -243,7 +243,7 @@ def guide() -> Guide:
 
 def _case_of(name: str) -> Case:
     named = {other: case for case in CASES.values() for other in case.also}
-    return named[name] if name in named else CASES[one_of("case", name, CASES)]
+    return (named.get(name) if isinstance(name, str) else None) or CASES[one_of("case", name, CASES)]
 
 
 @cache
@@ -287,8 +287,7 @@ def _wrapped(text: str) -> str:
     return fill(text, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _told(slope: float) -> str:
-    """A slope in words."""
+def _in_words(slope: float) -> str:
     if math.isinf(slope):
         return "the probability of a yes jumps from 0 to 1 at a threshold"
     return (

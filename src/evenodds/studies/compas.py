@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from evenodds import datasets
-from evenodds.evaluation.metrics import metrics
+from evenodds.evaluation.metrics import GroupMetrics, metrics
 from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit
@@ -170,19 +170,7 @@ def compas() -> CompasStudy:
     joint = datasets.compas()
     policies = {family: fit(joint, curve=family) for family in PUBLISHED}
     results = [
-        Result(
-            family,
-            figures.group,
-            policy.curves[figures.group].t0,
-            policy.curves[figures.group].t1,
-            policy.curves[figures.group].p,
-            figures.fpr,
-            figures.tpr,
-            figures.accuracy,
-            figures.randomized,
-            figures.lipschitz,
-            policy.curves[figures.group].at_t0,
-        )
+        _result(family, policy.curves[figures.group], figures)
         for family, policy in policies.items()
         for figures in metrics(policy, joint).by_group
     ]
@@ -195,6 +183,22 @@ def compas() -> CompasStudy:
         budgets(joint, _SLOPES),
         choices(joint, linear),
         time.perf_counter() - start,
+    )
+
+
+def _result(family: str, curve: Curve, figures: GroupMetrics) -> Result:
+    return Result(
+        curve=family,
+        group=figures.group,
+        t0=curve.t0,
+        t1=curve.t1,
+        p=curve.p,
+        fpr=figures.fpr,
+        tpr=figures.tpr,
+        accuracy=figures.accuracy,
+        randomized=figures.randomized,
+        lipschitz=figures.lipschitz,
+        at_t0=curve.at_t0,
     )
 
 

@@ -15,7 +15,7 @@ from evenodds.evaluation.metrics import IndividualOdds, individual_odds
 from evenodds.model.curves import Curve
 from evenodds.model.families import PUBLISHED
 from evenodds.model.fit import fit
-from evenodds.model.joint import Group
+from evenodds.model.groups import Group
 from evenodds.model.policy import Policy
 from evenodds.model.rates import rates_of
 from evenodds.model.roc import Point

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from evenodds.errors import EvenoddsWarning, MissingPackageError
+from evenodds.files import path_text
 from evenodds.pictures.figures import Figure
 from evenodds.progress import tracked
 from evenodds.report.html import html_of
-from evenodds.studies.stories import Study, document_of_study
+from evenodds.studies.stories import Study, check_study, document_of_study
 
 __all__ = ["write_study"]
 
@@ -51,7 +52,8 @@ def write_study(study: Study, folder: str | PathLike[str]) -> list[Path]:
     >>> [file.name for file in files][:6]
     ['base_rates.csv', 'published.csv', 'results.csv', 'budgets.csv', 'criteria.csv', 'report.html']
     """
-    home = Path(folder)
+    check_study(study)
+    home = Path(path_text(folder))
     figures = study.figures
     files = {f"{name}.csv": _csv(rows) for name, rows in study.tables.items()}
     files["report.html"] = html_of(document_of_study(study, figures)).encode()

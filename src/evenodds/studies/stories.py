@@ -25,8 +25,9 @@ from evenodds.report.subject import Subject
 from evenodds.studies.choices import Budget, Choice
 from evenodds.studies.compas import CompasStudy
 from evenodds.studies.credit_risk import CreditRiskStudy, Row
+from evenodds.values import check_made_by
 
-__all__ = ["Study", "document_of_study", "story_of"]
+__all__ = ["Study", "check_study", "document_of_study", "story_of"]
 
 Study = CreditRiskStudy | CompasStudy
 Figures = Mapping[str, Figure]
@@ -86,8 +87,14 @@ def story_of(study: Study, figures: Figures | None = None) -> tuple[Section, ...
     >>> [section.title for section in eo.studies.story_of(eo.studies.compas())][:2]
     ["What the paper's table holds", 'The published curves']
     """
+    check_study(study)
     drawn = figures or {}
     return _credit_risk(study, drawn) if isinstance(study, CreditRiskStudy) else _compas(study, drawn)
+
+
+def check_study(study: Study) -> None:
+    """Refuse what is no study."""
+    check_made_by(study, (CreditRiskStudy, CompasStudy), "studies.credit_risk or studies.compas")
 
 
 def document_of_study(study: Study, figures: Figures) -> Document:
@@ -190,9 +197,9 @@ def _introduction(study: CreditRiskStudy) -> Section:
     low, middle, high = study.applicants
     worse, barely = middle.default_rate / high.default_rate, low.default_rate / middle.default_rate
     families = ("linear", "quadratic", "cubic", "quartic")
-    times = [getattr(high, f"published_{one}") / getattr(middle, f"published_{one}") for one in families]
+    times = [getattr(high, f"published_{name}") / getattr(middle, f"published_{name}") for name in families]
     exact, budget = high.exact_linear / middle.exact_linear, high.budget / middle.budget
-    said = (
+    fixed = (
         "The paper opens with white applicants who have 24.5, 25 and 49.5 points. Fixed randomisation gives those at "
         f"25 and at 49.5 the same odds, {middle.published_fixed:g}, although {worse:.2f} times as many of the former "
         "default (6.6 in the paper, which is the figure at 50 points). Half a point less, at 24.5, the odds are "
@@ -204,7 +211,7 @@ def _introduction(study: CreditRiskStudy) -> Section:
         f"with a slope budget for every group {budget:.2f} times."
     )
     table = table_of("Their odds, by policy", [_cells(row) for row in study.applicants], {"default_rate": "percent"})
-    return Section("The introduction's applicants", (Text(said), Text(curves), table))
+    return Section("The introduction's applicants", (Text(fixed), Text(curves), table))
 
 
 # -- COMPAS ------------------------------------------------------------------------------------------------------------
