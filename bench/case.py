@@ -189,20 +189,8 @@ def _apply(data, frame):
 
 
 def _fairlearn(data, rows=slice(None)):
+    from estimator import Score
     from fairlearn.postprocessing import ThresholdOptimizer
-    from sklearn.base import BaseEstimator
-
-    class Score(BaseEstimator):
-        """An estimator whose score is the first column."""
-
-        def fit(self, *_):
-            return self
-
-        def predict(self, table):
-            return np.asarray(table)[:, 0]
-
-        def __sklearn_is_fitted__(self):
-            return True
 
     peer = ThresholdOptimizer(
         estimator=Score(), constraints="equalized_odds", prefit=True, predict_method="predict", grid_size=1000

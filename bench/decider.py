@@ -86,20 +86,8 @@ def evenodds_fixed(score, group, label):
 
 @method
 def fairlearn(score, group, label):
+    from estimator import Score
     from fairlearn.postprocessing import ThresholdOptimizer
-    from sklearn.base import BaseEstimator
-
-    class Score(BaseEstimator):
-        """An estimator whose score is the first column."""
-
-        def fit(self, *_):
-            return self
-
-        def predict(self, table):
-            return np.asarray(table)[:, 0]
-
-        def __sklearn_is_fitted__(self):
-            return True
 
     peer = ThresholdOptimizer(
         estimator=Score(),
@@ -131,10 +119,10 @@ def error_parity(score, group, label):
         return np.full(s.size, one.target_fpr) if hasattr(one, "target_fpr") else one(s[:, None]).astype(float)
 
     def odds(s, g):
-        found = np.full(s.size, np.nan)
+        mean = np.full(s.size, np.nan)
         for code, one in peer._realized_classifier.group_to_clf.items():
-            found[g == code] = odds_of(one, s[g == code])
-        return found
+            mean[g == code] = odds_of(one, s[g == code])
+        return mean
 
     return Decider(odds, lambda s, g, _: np.asarray(peer(s[:, None], group=g)).astype(int))
 
@@ -201,9 +189,9 @@ def main() -> None:
     parser.add_argument("answers", type=Path)
     given = parser.parse_args()
     with np.load(given.people) as people:
-        found = answers(METHODS[given.method], *(people[name] for name in ("score", "group", "label", "halves")))
+        answered = answers(METHODS[given.method], *(people[name] for name in ("score", "group", "label", "halves")))
     package = {"one_threshold": "numpy"}.get(given.method, given.method.removesuffix("_fixed").replace("_", "-"))
-    np.savez(given.answers, **found, version=version(package), python=sys.version.split()[0])
+    np.savez(given.answers, **answered, version=version(package), python=sys.version.split()[0])
 
 
 if __name__ == "__main__":

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from marks import filled
 from peer import peer_of, python_of
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "facts.json"
 ROOT = HERE.parent
 PAGE, README = ROOT / "docs" / "beside-others.md", ROOT / "README.md"
-START, END = "<!-- facts -->", "<!-- end of facts -->"
 HALVES = 20
 METHODS = {
     "one_threshold": "one threshold for everybody",
@@ -70,7 +70,11 @@ def tables(halves: int) -> dict[str, tuple[str, People, list[str]]]:
     credit, credit_groups = people_of(eo.datasets.credit_risk(), str, halves)
     compas, races = people_of(eo.datasets.compas(), lambda key: key.split(", ")[0], halves)
     return {
-        "credit": ("credit scores from 0 to 100, mostly in half points; a yes is a loan", credit, credit_groups),
+        "credit": (
+            "credit scores from 0 to 100, mostly in half points, their counts rounded to whole people; a yes is a loan",
+            credit,
+            credit_groups,
+        ),
         "compas": ("COMPAS deciles from 1 to 10; a yes says that somebody will be charged again", compas, races),
     }
 
@@ -89,32 +93,34 @@ def accuracy(odds: np.ndarray, label: np.ndarray) -> float:
     return float(np.where(label == 1, odds, 1 - odds).mean())
 
 
-def measured(people: People, found: People) -> dict[str, Any]:
+def measured(people: People, answers: People) -> dict[str, Any]:
     """The facts about a method, from what it answered."""
-    group, label, odds = people["group"], people["label"], found["odds"]
+    group, label, odds = people["group"], people["label"], answers["odds"]
     cells = np.unique(np.column_stack([group, people["score"]]), axis=0)
     same = np.diff(cells[:, 0]) == 0
     others = [~half for half in people["halves"]]
     ends = np.cumsum([rest.sum() for rest in others])[:-1]
     fresh = [
         (accuracy(part, label[rest]), equalized_odds_difference(part, group[rest], label[rest]))
-        for rest, part in zip(others, np.split(found["fresh"], ends), strict=True)
+        for rest, part in zip(others, np.split(answers["fresh"], ends), strict=True)
     ]
-    off = abs(float(found["drawn"]) - odds.mean())
+    off = abs(float(answers["drawn"]) - odds.mean())
     if off > _FAR * (np.sqrt((odds * (1 - odds)).sum()) + 1) / odds.size:
-        msg = f"The share of a yes is {found['drawn']}, and the mean of the odds {odds.mean()}: the odds were misread."
+        msg = (
+            f"The share of a yes is {answers['drawn']}, and the mean of the odds {odds.mean()}: the odds were misread."
+        )
         raise ValueError(msg)
     return {
         "accuracy": accuracy(odds, label),
         "difference": equalized_odds_difference(odds, group, label),
         "fresh_accuracy": float(np.mean([one for one, _ in fresh])),
         "fresh_difference": float(np.mean([one for _, one in fresh])),
-        "jump": float(np.abs(np.diff(found["cell_odds"]))[same].max()),
+        "jump": float(np.abs(np.diff(answers["cell_odds"]))[same].max()),
         "by_chance": float(np.mean((odds > _SURE) & (odds < 1 - _SURE))),
         "unlikely": float(np.minimum(odds, 1 - odds).mean()),
-        "changed": float(found["changed"]),
-        "seconds": float(found["seconds"]),
-        "version": str(found["version"]),
+        "changed": float(answers["changed"]),
+        "seconds": float(answers["seconds"]),
+        "version": str(answers["version"]),
     }
 
 
@@ -175,18 +181,11 @@ def text_of(results: dict[str, Any]) -> str:
     return "\n\n".join(f"{table_of(table['methods'])}\n\n{caption_of(results, table)}" for table in tables)
 
 
-def filled(page: str, text: str) -> str:
-    """A page with another text between the marks."""
-    before, rest = page.split(START)
-    return f"{before}{START}\n{text}\n{END}{rest.split(END)[1]}"
-
-
 def write(results: dict[str, Any], into: Path | None = None) -> None:
     """The page and the README, with their own words around the tables; or both into a folder."""
     for page in (PAGE, README):
-        text = page.read_text(encoding="utf-8")
-        if START in text:
-            (page if into is None else into / page.name).write_text(filled(text, text_of(results)), encoding="utf-8")
+        text = filled(page.read_text(encoding="utf-8"), "facts", text_of(results))
+        (page if into is None else into / page.name).write_text(text, encoding="utf-8")
 
 
 def main() -> None:
@@ -196,7 +195,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, help="where to write what was measured")
     parser.add_argument("--into", type=Path, help="a folder for the pages, in place of where they are")
     given = parser.parse_args()
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": {"python": platform.python_version(), "cores": os.cpu_count()},
         "halves": given.halves,
@@ -210,10 +209,10 @@ def main() -> None:
             print(f"{key}: {METHODS[method]}", file=sys.stderr)
             methods[method] = measured(people, asked(method, people))
         counts = np.bincount(people["group"]).tolist()
-        found["tables"][key] = {"about": about, "groups": dict(zip(groups, counts, strict=True)), "methods": methods}
-    given.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    write(found, given.into)
-    print(text_of(found))
+        results["tables"][key] = {"about": about, "groups": dict(zip(groups, counts, strict=True)), "methods": methods}
+    given.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    write(results, given.into)
+    print(text_of(results))
 
 
 if __name__ == "__main__":

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from chart import chart
+from marks import filled
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 PAGE = HERE.parent / "docs" / "performance.md"
-START, END = "<!-- results -->", "<!-- end of results -->"
 CLOCKS = {"wall": "wall", "cpu": "CPU"}
 ABOUT = {"rows": "rows", "kind": "scores", "groups": "groups"}
 
@@ -154,9 +154,9 @@ def _imports(seconds: dict[str, float]) -> list[str]:
     return ["## Import", "", told]
 
 
-def tables(found: dict[str, Any]) -> str:
+def tables(results: dict[str, Any]) -> str:
     """A section for every part that was measured, then imports."""
-    machine, imports, parts = found["machine"], found["imports"], found["parts"]
+    machine, imports, parts = results["machine"], results["imports"], results["parts"]
     lines = [f"{machine['cores']} cores, Python {machine['python']}.", ""]
     for part, section in SECTIONS.items():
         if part in parts:
@@ -164,12 +164,12 @@ def tables(found: dict[str, Any]) -> str:
     return "\n".join(lines + _imports(imports) if imports else lines[:-1])
 
 
-def write(found: dict[str, Any], into: Path) -> None:
+def write(results: dict[str, Any], into: Path) -> None:
     """The page, with its own words around the tables, and its picture if fits were measured."""
-    before, rest = PAGE.read_text().split(START)
-    (into / PAGE.name).write_text(f"{before}{START}\n{tables(found)}\n{END}{rest.split(END)[1]}")
-    if "fit" in found["parts"]:
-        fits = [record for comparison in found["parts"]["fit"] for record in comparison]
+    page = PAGE.read_text(encoding="utf-8")
+    (into / PAGE.name).write_text(filled(page, "results", tables(results)), encoding="utf-8")
+    if "fit" in results["parts"]:
+        fits = [record for comparison in results["parts"]["fit"] for record in comparison]
         (into / "performance.svg").write_text(chart(fits))
 
 

@@ -52,20 +52,20 @@ def main() -> None:
         parser.error(f"--part {missing.pop()} takes long: it needs --full")
     kept = json.loads(given.results.read_text()) if given.part and given.results.exists() else {}
     machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
-    found = {"machine": machine, "imports": kept.get("imports"), "parts": kept.get("parts", {})}
+    results = {"machine": machine, "imports": kept.get("imports"), "parts": kept.get("parts", {})}
     for part in wanted:
         if part == IMPORT:
-            found["imports"] = import_times()
+            results["imports"] = import_times()
             continue
         records = []
         for number, jobs in enumerate(parts[part], 1):
             size = f", {jobs[-1].rows:,} rows" if jobs[-1].rows else ""
             print(f"{part} {number}/{len(parts[part])}: {len(jobs)} cases{size}", file=sys.stderr)
             records.append(compared(jobs, limit=given.limit))
-        found["parts"][part] = records
-        given.results.write_text(json.dumps(found, indent=1) + "\n")
-    given.results.write_text(json.dumps(found, indent=1) + "\n")
-    print(tables(found))
+        results["parts"][part] = records
+        given.results.write_text(json.dumps(results, indent=1) + "\n")
+    given.results.write_text(json.dumps(results, indent=1) + "\n")
+    print(tables(results))
 
 
 if __name__ == "__main__":

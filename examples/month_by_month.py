@@ -44,8 +44,8 @@ def applicants(month: str, each: int = 5000) -> pd.DataFrame:
     parts = []
     for member in source.members:
         people = np.concatenate([member.negatives, member.positives])
-        found = rng.choice(people.size, each, p=people / people.sum())
-        points, repaid = np.tile(member.scores, 2)[found], (found >= member.negatives.size).astype(int)
+        cells = rng.choice(people.size, each, p=people / people.sum())
+        points, repaid = np.tile(member.scores, 2)[cells], (cells >= member.negatives.size).astype(int)
         if member.key == "hispanic" and month >= "2026-04":
             points = np.maximum(points - 8, 0)
         parts.append(pd.DataFrame({"race": member.key, "points": points, "repaid": repaid}))
@@ -99,6 +99,6 @@ for month, key in zip(MONTHS, keys, strict=True):
 forged = decided.copy()
 forged.loc[7, "decision"] = 1 - forged.loc[7, "decision"]
 saved = sorted(folder.glob("*.json"))
-found = eo.verify(eo.Policy.load(saved[-1]), forged, **draw)
-print(f"\nWith one decision of June turned over: {found!r}; {found.first}")
+checked = eo.verify(eo.Policy.load(saved[-1]), forged, **draw)
+print(f"\nWith one decision of June turned over: {checked!r}; {checked.first}")
 print(f"The policies that were in use: {', '.join(path.name for path in saved)}, in {folder}")
