@@ -42,12 +42,13 @@ class Browser:
         self._browser = self._driver.chromium.launch(executable_path=path, args=flags)
 
     @contextmanager
-    def opened(self, file, **options):
-        """A file on a page of its own; whatever else it asks for is refused."""
+    def opened(self, place, **options):
+        """A file on a page of its own, and whatever else it asks for is refused; or what a server of ours has there."""
         context = self._browser.new_context(**options)
-        context.set_offline(True)
+        served = isinstance(place, str)
+        context.set_offline(not served)
         page = Page(context.new_page())
-        page.goto(file.as_uri())
+        page.goto(place if served else place.as_uri())
         try:
             yield page
         finally:
