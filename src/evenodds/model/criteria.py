@@ -47,7 +47,7 @@ _VALLEYS = 5  # how many local minima of the first look are followed to their bo
 _PROMISES = 6  # times that stretches between scores are looked at more closely
 _TRIED = 24  # stretches at a time
 _MANY = 4096  # stretches that are looked at
-_FINEST = 1e-7  # of the first grid's step: where the search ends
+_FINEST = 1e-7  # of the steps of the first look: where the search ends
 _BESIDE = 1e-3  # a step in p to see whether p = 1/2 is the bottom
 _FINER = 16  # steps into which each is cut next
 _SETTLED = 2  # rounds without a better p after which it is at a kink
@@ -157,7 +157,7 @@ def _least(
 
     paths = search.paths({i: grid[grid != _HALF] if i in halves else grid for i in left}, limits)
     paths = {i: path.joined(halves[i]) if i in halves else path for i, path in paths.items()}
-    paths, steps_in_p = _looked_closer(search, judge, paths, limits, float(grid[1] - grid[0]))
+    paths = _looked_closer(search, judge, paths, limits, float(grid[1] - grid[0]))
     for i in _sharp_bottoms(search, {i: path for i, path in halves.items() if len(paths[i]) == 1}):
         chosen[i] = halves[i]
         del paths[i]
@@ -168,7 +168,7 @@ def _least(
             valleys[i] = _valleys(path, value)
         else:
             del paths[i]
-    bottoms = _bottoms(search, judge, paths, valleys, steps_in_p)
+    bottoms = _bottoms(search, judge, paths, valleys)
     again = search.paths({i: bottom.p for i, bottom in bottoms.items()}, steepest) if bottoms else {}
     for i, bottom in bottoms.items():
         candidates = again[i].joined(bottom)
@@ -192,13 +192,13 @@ def _is_least(search: CurveSearch, which: int, half: Path) -> bool:
 
 def _looked_closer(
     search: CurveSearch, judge: Judge, paths: Mapping[int, Path], limits: Floats, step: float
-) -> tuple[dict[int, Path], dict[int, float]]:
-    """Paths with more of those p at which curves bend among the scores, if few have been looked at; and the steps in p.
+) -> dict[int, Path]:
+    """Paths with more of those p at which curves bend among the scores, where a grid of this step has few of them.
 
     A curve bends where its odds are p. Near the diagonal curves are far wider than the scores, whose odds then span so
     few of the p that a look over all of them may miss every one.
     """
-    closer = dict(paths)
+    closer = search.carried_on(paths, limits)
     steps = dict.fromkeys(paths, step)
     going = list(paths)
     while going:
@@ -215,7 +215,7 @@ def _looked_closer(
         for i, more in search.paths(wanted, limits).items():
             closer[i] = closer[i].joined(more)
         going = list(wanted)
-    return closer, steps
+    return closer
 
 
 def _valleys(path: Path, value: Floats) -> NDArray[np.intp]:
@@ -301,42 +301,48 @@ def _sharp_bottoms(search: CurveSearch, halves: Mapping[int, Path]) -> list[int]
 
 
 def _bottoms(
-    search: CurveSearch,
-    judge: Judge,
-    paths: Mapping[int, Path],
-    valleys: Mapping[int, NDArray[np.intp]],
-    steps: Mapping[int, float],
+    search: CurveSearch, judge: Judge, paths: Mapping[int, Path], valleys: Mapping[int, NDArray[np.intp]]
 ) -> dict[int, Path]:
-    """Follow valleys down, side by side, from their lowest points on the first grid, whose steps are given."""
+    """Follow valleys down, side by side, from their lowest points so far."""
     lo, hi = search.family.search_limits
     known = dict(paths)
     bottoms = {i: [path.at(int(valley)) for valley in valleys[i]] for i, path in paths.items()}
+    gaps = {i: _gaps_beside(path.p, valleys[i]) for i, path in paths.items()}
+    steps = {i: wide for i, (_, wide) in gaps.items()}
     unchanged = dict.fromkeys(bottoms, 0)
     going = list(bottoms)
-    finer = 1.0
-    while finer > _FINEST and going:
+    while going:
         centres = {i: np.array([bottom.p[0] for bottom in bottoms[i]]) for i in going}
         wanted = {}
         for i, centre in centres.items():
-            p = np.unique(centre[:, None] + steps[i] * finer * np.arange(1 - _FINER, _FINER) / _FINER)
+            p = np.unique(centre[:, None] + steps[i][:, None] * np.arange(1 - _FINER, _FINER) / _FINER)
             wanted[i] = np.setdiff1d(p[(p >= lo) & (p <= hi)], centre)
-        finer /= _FINER
         for i, near in search.follow(known, wanted).items():
             known[i] = known[i].joined(near.among(near.found))
             every = reduce(Path.joined, bottoms[i], near.among(near.found))
             value = judge(i, every)
-            flat, step = True, steps[i] * finer
-            for k, centre in enumerate(centres[i]):
-                around = np.flatnonzero(np.abs(every.p - centre) < _FINER * step)
+            flat = True
+            for k, (centre, step) in enumerate(zip(centres[i], steps[i], strict=True)):
+                around = np.flatnonzero(np.abs(every.p - centre) < step)
                 best = around[best_of(every.among(around), value[around])]
-                beside = value[around[np.abs(every.p[around] - every.p[best]) < 1.5 * step]]
+                beside = value[around[np.abs(every.p[around] - every.p[best]) < 1.5 * step / _FINER]]
                 flat &= bool(beside.max() <= value[best] * (1 + TIE))
                 bottoms[i][k] = every.at(int(best))
+            steps[i] = steps[i] / _FINER
             same = all(b.p[0] == c for b, c in zip(bottoms[i], centres[i], strict=True))
-            unchanged[i] = unchanged[i] + 1 if same else 0
-            if flat or unchanged[i] >= _SETTLED:
+            looked_between = bool((steps[i] < gaps[i][0]).all())
+            unchanged[i] = unchanged[i] + 1 if same and looked_between else 0
+            if flat or unchanged[i] >= _SETTLED or bool((steps[i] <= _FINEST * gaps[i][0]).all()):
                 going.remove(i)
     return {i: reduce(Path.joined, some) for i, some in bottoms.items()}
+
+
+def _gaps_beside(p: Floats, which: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """How far the nearer and the farther neighbour of some places on a path are."""
+    gaps = np.diff(np.unique(p))
+    place = np.searchsorted(np.unique(p), p[which])
+    left, right = gaps[np.maximum(place - 1, 0)], gaps[np.minimum(place, gaps.size - 1)]
+    return np.minimum(left, right), np.maximum(left, right)
 
 
 def _only_smooth(search: CurveSearch, steepest: float, allowed: Allowed) -> list[Path | None]:

@@ -36,9 +36,13 @@ class Path:
         """L_R along the path; NaN where there is no curve."""
         if np.isinf(self.t0).any():
             return np.zeros(self.p.shape)
-        width = self.t1 - self.t0
         with np.errstate(divide="ignore"):
-            return np.where(width == 0, np.inf, self.family.unit_slope(self.p) / width)
+            return np.where(self.width == 0, np.inf, self.family.unit_slope(self.p) / self.width)
+
+    @property
+    def width(self) -> Floats:
+        """D along the path; NaN where there is no curve."""
+        return self.t1 - self.t0
 
     @property
     def found(self) -> NDArray[np.bool_]:
@@ -55,6 +59,12 @@ class Path:
     def at(self, i: int) -> Path:
         """The path that is only its i-th curve."""
         return self.among(slice(i, i + 1))
+
+    def changed(self, which: NDArray[np.intp], t0: Floats, width: Floats) -> Path:
+        """The path with some of its curves replaced."""
+        new_t0, new_t1 = self.t0.copy(), self.t1.copy()
+        new_t0[which], new_t1[which] = t0, t0 + width
+        return replace(self, t0=new_t0, t1=new_t1)
 
     def joined(self, more: Path) -> Path:
         """The path together with more curves of it, in order of p."""
