@@ -34,6 +34,9 @@ __all__ = [
 ]
 
 
+_ALIKE = 0.7  # of difflib's ratio: words that are less alike have hardly one meaning
+
+
 class EvenoddsError(ValueError):
     """The base of every error that evenodds raises on purpose.
 
@@ -91,12 +94,16 @@ def one_of(name: str, value: object, allowed: Iterable[str], elsewhere: Mapping[
     raise OptionError(msg)
 
 
-def did_you_mean(value: object, words: Iterable[str]) -> str:
-    """A hint that offers the nearest word, whatever its case; empty where none is near.
+def did_you_mean(values: object, words: Iterable[str]) -> str:
+    """A hint that offers the word nearest to a value, or to each of a list, whatever its case; empty if none is near.
 
     >>> did_you_mean("Race", ["race", "sex"])
     " Hint: did you mean 'race'?"
+    >>> did_you_mean(["Race", "age", "sexx"], ["race", "sex"])
+    " Hint: did you mean 'race' and 'sex'?"
     """
     by_lower = {str(word).lower(): word for word in words}
-    nearest = difflib.get_close_matches(str(value).lower(), by_lower, n=1)
-    return f" Hint: did you mean {by_lower[nearest[0]]!r}?" if nearest else ""
+    every = values if isinstance(values, list) else [values]
+    nearest = [difflib.get_close_matches(str(value).lower(), by_lower, n=1, cutoff=_ALIKE) for value in every]
+    meant = list(dict.fromkeys(repr(by_lower[one[0]]) for one in nearest if one))
+    return f" Hint: did you mean {' and '.join(meant)}?" if meant else ""

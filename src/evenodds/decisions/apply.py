@@ -18,9 +18,9 @@ from evenodds.geometry.underflow import without_underflow
 from evenodds.model.cells import check_group_kinds, check_numeric, names_of, plain
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import CERTAIN
-from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, in_another_order, key_of, parts_of
+from evenodds.model.keys import MISSING, UNKNOWN, Codes, get_indexer, key_of, other_columns, parts_of
 from evenodds.model.policy import Outcome, Policy, check_policy
-from evenodds.model.weaknesses import elsewhere, outside
+from evenodds.model.weaknesses import Whereabouts, elsewhere
 
 __all__ = ["ON_INVALID", "OnInvalid", "apply", "group_number", "is_taken"]
 
@@ -106,7 +106,7 @@ def apply(
     for name, outcome in columns.items():
         odds = policy.odds_or_nan(scores, codes, outcome=outcome)
         if outcome == "yes":
-            for text in elsewhere(policy.score_range, *outside(policy.score_range, scores)):
+            for text in elsewhere(policy.score_range, Whereabouts.of(policy.score_range, scores)):
                 warnings.warn(text, EvenoddsWarning, stacklevel=2)
         if on_invalid != "null":
             _refuse_invalid(policy, odds, scores, codes, [array_of(native[name]) for name in groups])
@@ -154,13 +154,15 @@ def _refuse_invalid(
         if count
     ]
     keys = {row: key_of(tuple(column[row] for column in columns)) for row in rows[:_ROWS].tolist()}
-    shown = "; ".join(f"row {row}: score {scores[row]:g}, group {key!r}" for row, key in keys.items())
+    named = {row: "no group" if codes[row] == MISSING else f"group {key!r}" for row, key in keys.items()}
+    shown = "; ".join(f"row {row}: score {scores[row]:g}, {group}" for row, group in named.items())
     more = "; ..." if rows.size > _ROWS else ""
     msg = (
-        f"{rows.size:,} of {odds.size:,} rows cannot be given odds: {', '.join(reasons)} ({shown}{more}). "
+        f"{rows.size:,} of {odds.size:,} rows cannot be given odds: {', '.join(reasons)}"
+        f"{', some of them both' * (bad_scores + missing + unknown > rows.size)} ({shown}{more}). "
         f"The policy knows: {policy.known}."
     )
-    hint = in_another_order([key for row, key in keys.items() if codes[row] == UNKNOWN], policy.curves)
+    hint = other_columns([key for row, key in keys.items() if codes[row] == UNKNOWN], policy.curves)
     msg += hint or " Hint: repair these rows, or on_invalid='null' leaves their odds missing."
     raise (UnknownGroupError if unknown else DataError)(msg)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenodds.errors import DataError, OptionError
+from evenodds.errors import DataError, EvenoddsWarning, OptionError
 from evenodds.frames import array_of, columns_of, factorize, is_missing, refuse_masked
 from evenodds.geometry.pieces import Floats
 
@@ -116,15 +117,12 @@ def labels_of(
     zero, one = _equals(given, 0), _equals(given, 1)
     bad = np.flatnonzero(~(zero | one))
     if bad.size:
-        others = sorted({repr(value) for value in given[bad[:1000]].tolist()})
-        shown = ", ".join(others[:_SHOWN]) + (", ..." if len(others) > _SHOWN else "")
+        others = _listed(sorted({repr(value) for value in given[bad[:1000]].tolist()}))
         msg = (
-            f"{name} must be 0 or 1, got {shown} in {bad.size} row{'s' * (bad.size > 1)} (first at position {bad[0]})."
+            f"{name} must be 0 or 1, got {others} in {bad.size} row{'s' * (bad.size > 1)} (first at position {bad[0]})."
         )
         if can_be_named:
-            msg += (
-                f" Hint: positive_label= names the value that counts as a yes, for example positive_label={others[-1]}."
-            )
+            msg += " Hint: repair these rows, or positive_label= names the value that counts as a yes."
         raise DataError(msg)
     return np.asarray(one, dtype=bool)
 
@@ -192,7 +190,16 @@ def _compared(name: str, values: ArrayLike, positive_label: object) -> NDArray[n
     is_array = getattr(positive_label, "ndim", 0) > 0  # which would compare entry by entry
     yes = [] if is_array else [i for i, kind in enumerate(kinds) if kind == positive_label]
     if not yes:
-        shown = ", ".join(repr(kind) for kind in kinds[:_SHOWN]) + (", ..." if len(kinds) > _SHOWN else "")
-        msg = f"positive_label={positive_label!r} does not occur in {name}. Its values: {shown}."
+        msg = f"positive_label={positive_label!r} does not occur in {name}. Its values: {_listed(map(repr, kinds))}."
         raise DataError(msg)
+    others = [repr(kind) for i, kind in enumerate(kinds) if i != yes[0]]
+    if len(others) > 1:
+        msg = f"In {name} {len(others)} values count as a no beside the yes, {positive_label!r}: {_listed(others)}."
+        warnings.warn(msg, EvenoddsWarning, stacklevel=2)
     return np.asarray(codes == yes[0])
+
+
+def _listed(words: Iterable[str]) -> str:
+    """The first of some words."""
+    every = list(words)
+    return ", ".join(every[:_SHOWN]) + (", ..." if len(every) > _SHOWN else "")

@@ -6,7 +6,7 @@ key (1 and "1", or ("a, b", "c") and ("a", "b, c")) are an error, since nobody c
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations, permutations
 from typing import Any
 
@@ -25,8 +25,8 @@ __all__ = [
     "check_keys",
     "encode",
     "get_indexer",
-    "in_another_order",
     "key_of",
+    "other_columns",
     "owners",
     "parts_by_key",
     "parts_of",
@@ -81,18 +81,28 @@ def parts_of(key: str, columns: int) -> list[tuple[str, ...]]:
     return [tuple(JOINER.join(words[i:j]) for i, j in zip((0, *cut), (*cut, len(words)), strict=True)) for cut in cuts]
 
 
-def in_another_order(keys: Iterable[str], known: Container[str]) -> str:
-    """A hint, where one of these keys would be known if the columns of the group came in another order.
+def other_columns(keys: Iterable[str], known: Collection[str]) -> str:
+    """A hint, where keys may be unknown since the columns of the group are not those of the fit, or in another order.
 
-    >>> in_another_order(["Male, Caucasian"], {"Caucasian, Male"})
+    >>> other_columns(["Male, Caucasian"], {"Caucasian, Male"})
     " Hint: 'Caucasian, Male' is known: give the group's columns in the order of the fit."
+    >>> other_columns(["Male"], {"Caucasian, Male", "Caucasian, Female"})
+    " Hint: the groups of the fit seem to be combinations of 2 columns, and 'Male' of 1."
     """
-    for key in keys:
+    every = list(keys)
+    for key in every:
         words = key.split(JOINER)
         if 1 < len(words) <= _COLUMNS:
             for order in permutations(words):
                 if (other := JOINER.join(order)) in known:
                     return f" Hint: {other!r} is known: give the group's columns in the order of the fit."
+    columns = {key.count(JOINER) + 1 for key in known}
+    of_others = {key.count(JOINER) + 1 for key in every} - columns
+    if len(columns) == 1 and of_others:
+        count, differs = columns.pop(), min(of_others)
+        key = next(key for key in every if key.count(JOINER) + 1 == differs)
+        several = f"combinations of {count} columns" if count > 1 else "of 1 column"
+        return f" Hint: the groups of the fit seem to be {several}, and {key!r} of {differs}."
     return ""
 
 

@@ -13,7 +13,10 @@ from evenodds.model.curves import Curve
 from evenodds.model.families import Family
 from evenodds.model.scale import UPWARD, Scale
 
-__all__ = ["Path"]
+__all__ = ["Path", "are_near"]
+
+_NEAR = np.sqrt(2)  # widths within this factor may be of one branch of solutions
+_APART = 0.5  # a curve that is narrower than this part of the one beside it is of another branch
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,22 @@ class Path:
         t0, t1 = (np.concatenate(pair)[order] for pair in ((self.t0, more.t0), (self.t1, more.t1)))
         return replace(self, p=p[order], t0=t0, t1=t1)
 
+    def between(self, p: Floats) -> tuple[Floats, Floats]:
+        """Position and width of curves between those of the path; where these are of two branches, of the wider one."""
+        t0, width = np.interp(p, self.p, self.t0), np.interp(p, self.p, self.width)
+        right = np.searchsorted(self.p, p).clip(min(1, len(self) - 1), len(self) - 1)
+        ends = np.stack([np.maximum(right - 1, 0), right])
+        wider = np.take_along_axis(ends, self.width[ends].argmax(axis=0)[None], axis=0)[0]
+        is_apart = self.width[ends].min(axis=0) < _APART * self.width[wider]
+        return np.where(is_apart, self.t0[wider], t0), np.where(is_apart, self.width[wider], width)
+
+    def ends_of_branches(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the curve beside one is far narrower, or there is none; and where that is."""
+        width = np.where(self.found, self.width, 0.0)
+        to_right = np.flatnonzero(width[1:] < _APART * width[:-1])
+        to_left = np.flatnonzero(width[:-1] < _APART * width[1:]) + 1
+        return np.append(to_right, to_left), np.append(to_right + 1, to_left - 1)
+
     def __iter__(self) -> Iterator[Curve]:
         return (self.curve(int(i)) for i in np.flatnonzero(self.found))
 
@@ -80,3 +99,9 @@ class Path:
         """The i-th curve, on the user's own scale."""
         upward = Curve(self.family.name, float(self.t0[i]), float(self.t1[i]), float(self.p[i]), self.at_t0)
         return upward.on(self.scale)
+
+
+def are_near(width: Floats, other: Floats) -> NDArray[np.bool_]:
+    """Whether curves may be of one branch of solutions; not where there is none of them."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(np.log(width / other)) < np.log(_NEAR))

@@ -21,7 +21,7 @@ from evenodds.model.certificate import Certificate
 from evenodds.model.columns import floats_of
 from evenodds.model.curves import Curve
 from evenodds.model.description import describe, kind_of
-from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, in_another_order, key_of
+from evenodds.model.keys import Codes, GroupLike, encode, get_indexer, key_of, other_columns
 from evenodds.model.reviewed import Reviewing, Treatment, reviewed_share
 from evenodds.model.reviewer import Review
 from evenodds.model.scale import Orientation
@@ -348,8 +348,8 @@ class Policy(Shown, PickledByFields):
             A sentence that names them, and one that names those it knows.
         """
         shown = ", ".join(repr(key) for key in groups[:5]) + (", ..." if len(groups) > 5 else "")  # noqa: PLR2004
-        hint = in_another_order(groups, self.curves)
-        return f"The policy does not know the group {shown}. Known: {self.known}.{hint}"
+        hint = other_columns(groups, self.curves)
+        return f"The policy does not know the group{'s' * (len(groups) > 1)} {shown}. Known: {self.known}.{hint}"
 
     def _checked_codes(self, codes: ArrayLike | None) -> Codes:
         numbers = array_of(codes)

@@ -25,7 +25,7 @@ from evenodds.model.fixed import fixed
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.landmarks import between_negatives, score_apart
-from evenodds.model.path import Path
+from evenodds.model.path import Path, are_near
 from evenodds.model.rates import CurveRates
 from evenodds.model.reach import ON_CURVE
 from evenodds.model.roc import Point, Roc
@@ -45,7 +45,6 @@ _MANY = 2000  # scores that make rates smooth, so that a rung need not be placed
 _QUICK = 1e-9
 _RUNGS = 8  # widths looked at together while coming down
 _RUNG = np.sqrt(0.5)  # ratio of neighbouring widths
-_BRANCH = 0.5  # a curve that is narrower than this part of the one beside it is of another branch of solutions
 _FLAT = 1e12  # times the score range: a width that is as good as none
 _WIDEST = 4.0  # times the score range: where the search starts unless something is proven
 
@@ -120,14 +119,14 @@ class CurveSearch:
     ) -> dict[int, Path]:
         """More curves of paths, from Newton's method started between those at hand; searched for where that fails."""
         owner, p = _flat(wanted)
-        guesses = [_between(paths[which].among(paths[which].found), at) for which, at in wanted.items()]
+        guesses = [paths[which].among(paths[which].found).between(at) for which, at in wanted.items()]
         guess_t0, guess_width = np.concatenate(guesses, axis=1)
         t0, width = self._newton(owner, p, guess_t0, guess_width)
         missing = np.flatnonzero(np.isnan(t0))
         if missing.size:
             t0[missing], width[missing] = self._ramps(owner[missing], p[missing])
         # A width far from its neighbours' belongs to another branch of solutions.
-        lost = np.flatnonzero(~_is_near(width, guess_width))
+        lost = np.flatnonzero(~are_near(width, guess_width))
         if lost.size:
             t0[lost], width[lost] = self._widest(owner[lost], p[lost], np.full(lost.size, steepest))
         return self._as_paths(wanted, p, t0, width)
@@ -139,14 +138,14 @@ class CurveSearch:
         """
         carried, going = dict(paths), list(paths)
         while going:
-            ends = [_ends_of_branches(carried[i]) for i in going]
+            ends = [carried[i].ends_of_branches() for i in going]
             owner = np.repeat(np.array(going, np.intp), [last.size for last, _ in ends])
             at = zip((carried[i] for i in going), ends, strict=True)
             known = [(path.p[beyond], path.t0[last], path.width[last]) for path, (last, beyond) in at]
             p, start, wide = np.concatenate(known, axis=1)
             t0, width = self._newton(owner, p, start, wide)
             with np.errstate(invalid="ignore"):
-                goes_on = _is_near(width, wide) & (self.family.unit_slope(p) <= limits[owner] * width)
+                goes_on = are_near(width, wide) & (self.family.unit_slope(p) <= limits[owner] * width)
             for i, (_, beyond) in zip(going, ends, strict=True):
                 own = goes_on[owner == i]
                 carried[i] = carried[i].changed(beyond[own], t0[owner == i][own], width[owner == i][own])
@@ -390,30 +389,6 @@ def _flat(wanted: Mapping[int, Floats]) -> tuple[Index, Floats]:
     """Groups in ascending order with some numbers each, as one array of groups and one of numbers."""
     sizes = [at.size for at in wanted.values()]
     return np.repeat(np.array(list(wanted), np.intp), sizes), np.concatenate([np.zeros(0), *wanted.values()])
-
-
-def _is_near(width: Floats, other: Floats) -> NDArray[np.bool_]:
-    """Whether two curves may be of one branch of solutions; not if there is none of them."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.abs(np.log(width / other)) < -np.log(_RUNG))
-
-
-def _between(path: Path, p: Floats) -> tuple[Floats, Floats]:
-    """Position and width of curves between those of a path; where these are of two branches, of the wider one."""
-    t0, width = np.interp(p, path.p, path.t0), np.interp(p, path.p, path.width)
-    right = np.searchsorted(path.p, p).clip(min(1, len(path) - 1), len(path) - 1)
-    ends = np.stack([np.maximum(right - 1, 0), right])
-    wider = np.take_along_axis(ends, path.width[ends].argmax(axis=0)[None], axis=0)[0]
-    is_apart = path.width[ends].min(axis=0) < _BRANCH * path.width[wider]
-    return np.where(is_apart, path.t0[wider], t0), np.where(is_apart, path.width[wider], width)
-
-
-def _ends_of_branches(path: Path) -> tuple[Index, Index]:
-    """Where the curves of a path have one beside them that is far narrower, or none; and where that is."""
-    width = np.where(path.found, path.width, 0.0)
-    to_right = np.flatnonzero(width[1:] < _BRANCH * width[:-1])
-    to_left = np.flatnonzero(width[:-1] < _BRANCH * width[1:]) + 1
-    return np.append(to_right, to_left), np.append(to_right + 1, to_left - 1)
 
 
 def _noise(t0: Floats, width: Floats) -> Floats:

@@ -24,7 +24,7 @@ _MATERIAL = 1e-4  # a gap to the proven best that a reader should know of
 _STEEPER = 1.2  # times the proven least slope
 _UNKNOWN = "Not stated."
 _STATED_BY_THE_OWNER = (
-    "Owner", "Date", "Intended use", "Out of scope", "A yes means", "Label 1 means", "The scoring model",
+    "Owner", "Date", "Intended use", "Out of scope", "A yes means", "A positive is", "The scoring model",
     "Where the data come from",
 )  # fmt: skip
 _WHEN_NOT = (

@@ -174,8 +174,8 @@ def _affected(subject: Subject) -> Table:
             change = (moved[0] + moved[2] - moved[1] - moved[3]) / member.total
             rows.append((member.key, member.total, *moved, change))
     columns = (Column("group"), Column("people", "count"),
-               Column("yeses gained, label 1", "count"), Column("lost, label 1", "count"),
-               Column("yeses gained, label 0", "count"), Column("lost, label 0", "count"),
+               Column("yeses gained, positives", "count"), Column("lost, positives", "count"),
+               Column("yeses gained, negatives", "count"), Column("lost, negatives", "count"),
                Column("change of the selection rate, points", "points"))  # fmt: skip
     note = "Expected yeses gained and lost against before, summed over people, by what their label turned out to be."
     return Table("Whom the change affects", columns, tuple(rows), note)

@@ -93,8 +93,8 @@ def people(subject: Subject) -> list[Block]:
         subject.picture(
             "score-rates",
             score_rates_figure(subject.known, confidence=subject.audit.confidence),
-            "The share of people whose label is 1, by score, with intervals. Where the lines differ, the same score "
-            "stands for different shares.",
+            "The share of positives, by score, with intervals. Where the lines differ, the same score stands for "
+            "different shares.",
         ),
     ]
 

@@ -17,7 +17,7 @@ from evenodds.evaluation.verdict import Verdict
 from evenodds.model.goals import Cost, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution, check_is_joint
-from evenodds.model.keys import in_another_order
+from evenodds.model.keys import other_columns
 from evenodds.model.one_threshold import best_threshold
 from evenodds.model.policy import Policy, check_policy
 from evenodds.model.rates import rates_of
@@ -62,7 +62,7 @@ class Subject:
         known = tuple(member for member in joint.members if member.key in policy.curves)
         if not known:
             there = ", ".join(repr(key) for key in joint.groups[:_LISTED])
-            hint = in_another_order(joint.groups, policy.curves)
+            hint = other_columns(joint.groups, policy.curves)
             msg = (
                 f"No group that the policy knows has people of both labels. Known: {policy.known}; got: {there}.{hint}"
             )

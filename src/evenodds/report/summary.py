@@ -129,9 +129,8 @@ def _yeses(new: Audit, old: Audit) -> str:
     """What the change means over all groups, which differences between groups do not show."""
     (yes, wrong, right), (yes_before, wrong_before, right_before) = _everybody(new), _everybody(old)
     return (
-        f"Over all groups {_percent(yes)} get a yes (before: {_percent(yes_before)}): of those with label 0 "
-        f"{_percent(wrong)} ({_percent(wrong_before)}), of those with label 1 {_percent(right)} "
-        f"({_percent(right_before)})."
+        f"Over all groups {_percent(yes)} get a yes (before: {_percent(yes_before)}): of the negatives "
+        f"{_percent(wrong)} ({_percent(wrong_before)}), of the positives {_percent(right)} ({_percent(right_before)})."
     )
 
 
@@ -154,8 +153,8 @@ def _promise(subject: Subject) -> str:
     if certificate.target is not None:
         fpr, tpr = _percent(certificate.target.fpr), _percent(certificate.target.tpr)
         return (
-            f"On the people of the fit all groups share one false positive rate and one true positive rate: of those "
-            f"whose label is 0, {fpr} get a yes in every group, and of those whose label is 1, {tpr}."
+            f"On the people of the fit all groups share one false positive rate and one true positive rate: of the "
+            f"negatives {fpr} get a yes in every group, and of the positives {tpr}."
         )
     within = f", to within {certificate.tolerance:g}" if certificate.tolerance else ""
     return f"On the people of the fit all groups have {certificate.shared}{within}. {certificate.already}".strip()

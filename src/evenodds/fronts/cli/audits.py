@@ -36,7 +36,8 @@ def policy_and_data(given: Mapping[str, Any]) -> tuple[str | None, str]:
     if len(files) != wanted:
         what = "DATA" if other else "POLICY DATA, or DATA with --decision or --threshold"
         count = "1 file was" if len(files) == 1 else f"{len(files)} files were"
-        msg = f"{count} given: {', '.join(files) or 'none'}. Allowed: {what}."
+        hint = f" Hint: a policy and --{other[0]} both say what decides." if other and len(files) == 2 else ""  # noqa: PLR2004
+        msg = f"{count} given: {', '.join(files) or 'none'}. Allowed: {what}.{hint}"
         raise OptionError(msg)
     if given["output_format"] != "ll144" and given["output"]:
         msg = "-o is where --format ll144 is written; other formats go to standard output."

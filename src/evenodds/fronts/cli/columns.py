@@ -17,6 +17,10 @@ from evenodds.fronts.cli.spellings import outside_quotes
 
 __all__ = ["Rows", "labels", "numbers", "rows_from", "texts"]
 
+_NOT_THERE = pa.array(["", "#n/a", "n/a", "na", "nan", "none", "null"])  # what other programs write for nothing
+_PERCENT = re.compile(r"([-+\d.,]+) ?%")
+_COMMA = re.compile(r"[-+]?\d*,\d+")
+
 Rows: TypeAlias = "int | NDArray[np.intp]"
 """The number of a table's first row in the file, where the others follow it; else that of each row."""
 
@@ -38,19 +42,39 @@ def rows_from(rows: Rows, where: str) -> Iterator[None]:
 
 
 def numbers(table: pa.Table, column: str, *, where: str, first_row: int = 1) -> pa.ChunkedArray:
-    """A column as numbers; text that is none is shown with its row."""
+    """A column as numbers; text that is none is shown with its row, and words for nothing are missing."""
     values = table[column]
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+    if not _is_text(values):
         return values
     trimmed = pc.utf8_trim_whitespace(values)
-    try:
+    with suppress(pa.ArrowInvalid):
         return trimmed.cast(pa.float64())
+    there = _without_words_for_nothing(trimmed)
+    try:
+        return there.cast(pa.float64())
     except pa.ArrowInvalid:
-        for row, text in enumerate(trimmed.to_pylist(), first_row):
+        for row, text in enumerate(there.to_pylist(), first_row):
             if text is not None and not _is_number(text):
-                msg = f"{where}, row {row}: {text!r} in column {column!r} is not a number."
+                msg = f"{where}, row {row}: {text!r} in column {column!r} is not a number.{_as_a_number(text)}"
                 raise DataError(msg) from None
         raise
+
+
+def _is_text(values: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+
+
+def _without_words_for_nothing(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Text with nothing in place of NA, N/A, null and the like, as R, pandas, spreadsheets and databases write it."""
+    is_nothing = pc.is_in(pc.utf8_lower(values).cast(pa.string()), value_set=_NOT_THERE)
+    return pc.if_else(is_nothing, pa.scalar(None, values.type), values)
+
+
+def _as_a_number(text: str) -> str:
+    """A hint at how a number is written that somebody writes otherwise."""
+    if percent := _PERCENT.fullmatch(text):
+        return f" Hint: write {percent[1].replace(',', '.')} or a share of 1, without the sign, in all rows."
+    return f" Hint: write it with a point, {text.replace(',', '.')}." if _COMMA.fullmatch(text) else ""
 
 
 def _is_number(text: str) -> bool:
@@ -64,12 +88,14 @@ def _is_number(text: str) -> bool:
 def texts(table: pa.Table, column: str) -> pa.ChunkedArray:
     """A column of groups or names; text is taken as it stands but for spaces around it."""
     values = table[column]
-    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    return pc.utf8_trim_whitespace(values) if is_text else values
+    return pc.utf8_trim_whitespace(values) if _is_text(values) else values
 
 
 def labels(table: pa.Table, column: str, positive_label: str | None, *, where: str) -> pa.ChunkedArray:
-    """A column of labels: numbers and truth values where it has such, text where a word is the yes."""
+    """A column of labels: numbers and truth values where it has such, text where a word is the yes.
+
+    Words for nothing are missing labels, unless such a word is the yes.
+    """
     values = texts(table, column)
     if pa.types.is_dictionary(values.type) or pa.types.is_large_string(values.type):
         values = values.cast(pa.string())
@@ -80,6 +106,8 @@ def labels(table: pa.Table, column: str, positive_label: str | None, *, where: s
     if not (is_text or any(is_one(values.type) for is_one in kinds_of_arrow)):
         msg = f"{where}: column {column!r} holds {values.type}. Allowed: numbers, truth values or text, as labels are."
         raise DataError(msg)
+    if is_text and (positive_label is None or positive_label.lower() not in _NOT_THERE.to_pylist()):
+        values = _without_words_for_nothing(values)
     if positive_label is not None:
         return values.cast(pa.string())
     if not is_text:

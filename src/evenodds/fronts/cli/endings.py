@@ -23,7 +23,18 @@ __all__ = ["Commands", "run"]
 _BAD_INPUT = 2  # 1 says that an audit or a verification failed, and nothing else does
 _INTERRUPTED = 128 + 2  # what a shell says of a program that Ctrl-C ended
 _CLOSED = 128 + 13  # and of one whose output nobody reads any more
-_NUMBER_ELSEWHERE = re.compile(r"'\d*(?:,\d+)? ?%?' is not a number")
+_PERCENT = re.compile(r"'\d*(?:[.,]\d+)? ?%' is not a number")
+_COMMA = re.compile(r"'([-+]?\d*),(\d+)' is not a number")
+_OPTIONS_ELSEWHERE = {
+    "--sensitive": "--group", "--sensitive-feature": "--group", "--sensitive-features": "--group",
+    "--protected": "--group", "--protected-attribute": "--group", "--groups": "--group", "--by": "--group",
+    "--y-true": "--label", "--y": "--label", "--labels": "--label", "--outcome": "--label", "--truth": "--label",
+    "--y-score": "--score", "--y-prob": "--score", "--scores": "--score", "--prediction": "--score",
+    "--sample-weight": "--weight", "--weights": "--weight", "--pos-label": "--positive-label",
+    "--overwrite": "--force", "--yes": "--force", "--sep": "--delimiter", "--separator": "--delimiter",
+    "--silent": "--quiet", "--debug": "--verbose", "--out": "--output", "--epsilon": "--tolerance",
+    "--eps": "--tolerance", "--seed": "--key-file", "--random-state": "--key-file", "--dropna": "--drop-incomplete",
+}  # what other programs call them  # fmt: skip
 
 
 class Commands(click.Group):
@@ -57,7 +68,25 @@ class Commands(click.Group):
         if not (ctx.resilient_parsing or name.startswith("-") or name in self.commands):
             msg = f"No such command {name!r}.{did_you_mean(name, self.commands)}"
             raise click.UsageError(msg, ctx)
-        return super().resolve_command(ctx, args)
+        resolved = super().resolve_command(ctx, args)
+        if resolved[1] is not None and not ctx.resilient_parsing:
+            _check_given_once(resolved[1], resolved[2], ctx)
+        return resolved
+
+
+def _check_given_once(command: click.Command, args: list[str], parent: click.Context) -> None:
+    """Refuse an option that is given twice, of which click would take the last; what else is wrong click finds."""
+    context = click.Context(command, info_name=command.name, parent=parent)
+    try:
+        _, _, order = command.make_parser(context).parse_args(list(args))
+    except click.UsageError:
+        return
+    for one in order:
+        if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count) and order.count(one) > 1:
+            name = max(one.opts, key=len)
+            hint = " Hint: several columns are separated by commas, such as race,sex." if name == "--group" else ""
+            msg = f"{name} is given twice.{hint}"
+            raise click.UsageError(msg, context)
 
 
 @contextmanager
@@ -85,8 +114,12 @@ class _Refused(click.ClickException):
         else:
             words = error.format_message().replace("a valid integer range", "a whole number")
             words = words.replace("a valid float", "a number")
-            if _NUMBER_ELSEWHERE.search(words):
+            if _PERCENT.search(words):
                 words += " Hint: 5 % is 0.05, with a point."
+            elif comma := _COMMA.search(words):
+                words += f" Hint: write it with a point, {comma[1]}.{comma[2]}."
+            elif "unexpected extra argument" in words and "--group" in _options_of(error):
+                words = f"{words.removesuffix('.')}. Hint: several columns are separated by commas, without spaces."
         if "Hint: " not in words:
             words = f"{words.removesuffix('.')}. Hint: {_asked(error, group)} --help."
         super().__init__(f"evenodds: {_one_line(words)}")
@@ -98,10 +131,17 @@ class _Refused(click.ClickException):
 
 def _nearest(error: click.NoSuchOption) -> str:
     """A hint at the option that was meant."""
-    there = [name for param in error.ctx.command.params for name in param.opts] if error.ctx else []
+    there = _options_of(error)
     if error.option_name == "--drop-incomplete" and "--on-invalid" in there:
         return " Hint: --on-invalid null leaves the odds of incomplete rows empty."
-    return did_you_mean(error.option_name, error.possibilities or ())
+    if error.option_name in {"-q", "--quiet", "-v", "--verbose"}:
+        return f" Hint: {error.option_name} comes after the command."
+    other = _OPTIONS_ELSEWHERE.get(error.option_name.lower().replace("_", "-"))
+    return f" Hint: here it is {other}." if other in there else did_you_mean(error.option_name, there)
+
+
+def _options_of(error: click.UsageError) -> list[str]:
+    return [name for param in error.ctx.command.params for name in param.opts] if error.ctx else []
 
 
 def _asked(error: click.UsageError, group: click.Context | None) -> str:

@@ -28,6 +28,8 @@ __all__ = ["Source", "sink"]
 
 _LOG = logging.getLogger(__name__)
 _COMPRESSED = (".bz2", ".gz", ".xz", ".zip", ".zst")
+_OF_A_SPREADSHEET = (".numbers", ".ods", ".xls", ".xlsb", ".xlsm", ".xlsx")
+_NO_TABLE = (*_COMPRESSED, *_OF_A_SPREADSHEET, ".htm", ".html", ".json", ".md", ".onnx", ".pdf", ".sql", ".svg")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -81,6 +83,8 @@ class Source:
             hint = "--format csv, parquet or arrow"
             if Path(path).suffix.lower() in _COMPRESSED:
                 hint = f"unpack it, and give it as standard input: gunzip -c {path} | evenodds ... -"
+            elif Path(path).suffix.lower() in _OF_A_SPREADSHEET:
+                hint = "save it as CSV UTF-8, and give that"
             msg = f"The format of {path} cannot be told from its name. Hint: {hint}."
             raise OptionError(msg)
         return cls(path, file_format, _delimiter(path, delimiter))
@@ -145,17 +149,18 @@ class Source:
         _LOG.info("Read %s rows of %s from %s.", f"{table.num_rows:,}", ", ".join(needed), self.name)
         return table
 
-    def _check(self, names: Sequence[str], needed: Sequence[str]) -> None:
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            msg = f"{self.name} has more than one column {twice!r}."
+    def _check(self, names: Sequence[str], read: Sequence[str], needed: Sequence[str]) -> None:
+        """Refuse a table that lacks what is needed, or has two columns of one name among those that are read."""
+        twice = next((name for name in read if names.count(name) > 1), None)
+        if twice is not None:
+            msg = f"{self.name} has more than one column {twice!r}. Hint: rename one of them, or leave it out."
             raise DataError(msg)
         lacking = list(dict.fromkeys(column for column in needed if column not in names))
         if not lacking:
             return
         listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")  # noqa: PLR2004 what a person reads
         other = next((d for d in _DELIMITERS if d in names[0]), None) if len(names) == 1 else None
-        hint = f" Hint: --delimiter {other!r}." if other else "".join(did_you_mean(column, names) for column in lacking)
+        hint = f" Hint: --delimiter {other!r}." if other else did_you_mean(lacking, names)
         named = " and no column ".join(map(repr, lacking))
         msg = f"{self.name} has no column {named}. Its columns: {listed}.{hint}"
         raise DataError(msg)
@@ -199,7 +204,7 @@ class Source:
 
     def _csv(self, stream: BinaryIO, needed: Sequence[str], columns: list[str] | None) -> Iterator[pa.Table]:
         names = self._csv_names(stream)
-        self._check(names, needed)
+        self._check(names, columns or names, needed)
         size = None if self.path == "-" else Path(self.path).stat().st_size
         blocks = tables_of(stream, names, delimiter=self.delimiter, columns=columns, size=_BLOCK)
         yield from tracked(blocks, self._doing, total=None if size is None else 1 + size // _BLOCK)
@@ -212,7 +217,7 @@ class Source:
         from pyarrow import parquet  # noqa: PLC0415 heavy
 
         file = parquet.ParquetFile(stream)
-        self._check(file.schema_arrow.names, needed)
+        self._check(file.schema_arrow.names, columns or file.schema_arrow.names, needed)
         rows = file.iter_batches(batch_size=_ROWS, columns=columns)
         for batch in tracked(rows, self._doing, total=1 + file.metadata.num_rows // _ROWS):
             yield pa.Table.from_batches([batch])
@@ -225,7 +230,7 @@ class Source:
         except pa.ArrowInvalid:
             stream.seek(0)
             file = batches = pa.ipc.open_stream(stream)
-        self._check(file.schema.names, needed)
+        self._check(file.schema.names, columns or file.schema.names, needed)
         for batch in batches:
             table = pa.Table.from_batches([batch])
             yield table if columns is None else table.select(columns)
@@ -254,7 +259,11 @@ def sink(path: str, schema: pa.Schema, given_format: str | None, delimiter: str 
 
     What is read may be what is written: a file takes its place when it is whole.
     """
-    file_format = _ENDINGS.get(Path(path).suffix.lower()) or given_format or "csv"
+    ending = Path(path).suffix.lower()
+    if ending in _NO_TABLE:
+        msg = f"-o {path}: no {ending} is written. Hint: -o {Path(path).with_suffix('.csv')}, .parquet or .arrow."
+        raise OptionError(msg)
+    file_format = _ENDINGS.get(ending) or given_format or "csv"
     between = _delimiter(path, delimiter)
     try:
         if path != "-":

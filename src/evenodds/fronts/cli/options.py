@@ -236,7 +236,10 @@ def _review_of(given: dict[str, Any]) -> Review | None:
         return None
     lacking = [f"--review-{name}" for name in ("capacity", "tpr", "fpr") if name not in wanted]
     if lacking:
-        msg = f"A review takes --review-capacity, --review-tpr and --review-fpr; {', '.join(lacking)} is not given."
+        are = "is" if len(lacking) == 1 else "are"
+        msg = (
+            f"A review takes --review-capacity, --review-tpr and --review-fpr; {' and '.join(lacking)} {are} not given."
+        )
         raise OptionError(msg)
     from evenodds.model.reviewer import Review  # noqa: PLC0415 loads numpy
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import shutil
 import stat
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from evenodds.decisions.keys import check_key
-from evenodds.errors import DataError, EvenoddsWarning, OptionError
+from evenodds.errors import DataError, EvenoddsError, EvenoddsWarning, OptionError
 from evenodds.files import place_of, placed
 
 __all__ = [
@@ -28,11 +29,17 @@ __all__ = [
     "write_text",
 ]
 
+_HEAD = 256  # bytes that tell a file's kind
+_KEY = re.compile(rb"\s*[0-9a-f]{64}\s*")
+_POLICY = re.compile(rb"\s*\{\s*\"format\"\s*:\s*\"evenodds")
 _NO_POLICY = {".arrow", ".csv", ".htm", ".html", ".md", ".onnx", ".parquet", ".sql", ".svg"}  # what others write
 
 
-def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
-    """Refuse to write over what is read, twice to one file, or where nothing can be, before any work is done."""
+def check_outputs(outputs: Mapping[str, str | None], *inputs: str, may_replace: Collection[str] = ()) -> None:
+    """Refuse to write over what is read, twice to one file, or where nothing can be, before any work is done.
+
+    Nor over a key, or over a policy but by options that may replace one: these ask.
+    """
     taken = {os.path.realpath(read): f"{read} is what is read." for read in inputs if read != "-"}
     for option, output in outputs.items():
         if output == "":
@@ -44,7 +51,23 @@ def check_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
         if place in taken:
             msg = f"{taken[place]} Hint: choose another file for {option}."
             raise OptionError(msg)
+        kind = _secret_or_policy(output)
+        if kind == "key" or (kind == "policy" and option not in may_replace):
+            msg = f"{output} holds a {kind}, which would be lost. Hint: choose another file for {option}."
+            raise OptionError(msg)
         taken[place] = f"{output} is what {option} writes."
+
+
+def _secret_or_policy(path: str) -> str | None:
+    """Whether a file that is there holds a key or a policy; None where it cannot be read."""
+    if not Path(path).is_file():
+        return None
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return None
+    return "key" if _KEY.fullmatch(head) else "policy" if _POLICY.match(head) else None
 
 
 def check_policy_place(output: str | None, *, force: bool) -> None:
@@ -123,7 +146,11 @@ def write_keys(folder: str, keys: Sequence[str]) -> None:
 
 def read_secret_key(path: str) -> str:
     """The key that a file holds; a warning where others than its owner can read it."""
-    key = check_key(read_key(path))  # first, since what is no key is no secret
+    try:
+        key = check_key(read_key(path))  # first, since what is no key is no secret
+    except EvenoddsError as error:
+        msg = f"{path}: {error}"
+        raise type(error)(msg) from None
     file = Path(path)
     mode = file.stat().st_mode
     if os.name == "posix" and stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):

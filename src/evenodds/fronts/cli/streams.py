@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -17,9 +18,14 @@ from evenodds.fronts.cli.files import Source, sink
 from evenodds.fronts.cli.notes import tell_written
 from evenodds.fronts.cli.options import check_roles, groups_of
 from evenodds.model.columns import floats_of
-from evenodds.model.weaknesses import elsewhere, outside
+from evenodds.model.keys import key_of, other_columns
+from evenodds.model.policy import Policy
+from evenodds.model.weaknesses import Whereabouts, elsewhere
 
 __all__ = ["streamed"]
+
+_LOG = logging.getLogger(__name__)
+_SHOWN = 20  # rows of a block that are looked at for what is wrong with them
 
 Treated = Callable[[pa.Table, str, list[str]], pa.Table]
 """What makes of people, a score and groups a table that has the new columns."""
@@ -31,26 +37,30 @@ def streamed(
     given: dict[str, Any],
     output: str,
     *,
-    score_range: tuple[float, float],
+    policy: Policy,
     who: str | None = None,
     at_once: bool = False,
 ) -> None:
     """Read some rows, or all at once, treat them, write them; every other column passes through as it stands.
 
-    Scores are compared with the range of the fit over the whole file, and not by the rows that are read at once.
+    Scores are compared with those of the policy's fit over the whole file, and not by the rows that are read at once.
 
     `who` names the column of ids, where people are decided for.
     """
     source = Source.of(given["data"], given["file_format"], given["delimiter"])
     score, groups = given["score"], groups_of(given["group"])
     check_roles({"--score": [score], "--group": groups, "--id": [] if who is None else [who]})
-    seen = np.zeros(2)  # scores outside the range, and all
+    seen = Whereabouts()
+    without = _Without(policy)
 
     def watched(people: pa.Table, score: str, groups: list[str]) -> pa.Table:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EvenoddsWarning)
             results = treated(people, score, groups)
-        seen[:] += outside(score_range, floats_of(score, people[score].to_numpy()))
+        nonlocal seen
+        scores = floats_of(score, people[score].to_numpy())
+        seen += Whereabouts.of(policy.score_range, scores)
+        without.add(results[new[0]], scores, [people[name] for name in groups])
         return results
 
     tables = _results(watched, new, source, at_once=at_once, score=score, groups=groups, who=who)
@@ -61,9 +71,41 @@ def streamed(
                 writer = stack.enter_context(sink(output, table.schema, given["file_format"], given["delimiter"]))
             writer.write_table(table)
             rows += table.num_rows
-    for text in elsewhere(score_range, *seen.tolist()):
+    for text in [*without.told(rows), *elsewhere(policy.score_range, seen)]:
         warnings.warn(text, EvenoddsWarning, stacklevel=2)
+    _LOG.info("Read %s rows from %s.", f"{rows:,}", source.name)
     tell_written(output, rows=rows)
+
+
+class _Without:
+    """The rows that are left without odds."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._rows = self._scores = 0
+        self._unknown: set[str] = set()
+
+    def add(self, odds: pa.ChunkedArray, scores: np.ndarray, groups: Sequence[pa.ChunkedArray]) -> None:
+        """Some rows more."""
+        if not odds.null_count:
+            return
+        places = np.flatnonzero(odds.is_null().to_numpy(zero_copy_only=False))
+        self._rows += places.size
+        self._scores += int((~np.isfinite(scores[places])).sum())
+        some = places[:_SHOWN].tolist()
+        keys = {key_of(tuple(column[row].as_py() for column in groups)) for row in some}
+        self._unknown |= keys - set(self._policy.groups)
+
+    def told(self, rows: int) -> list[str]:
+        """How many of a file's rows they are, and why."""
+        if not self._rows:
+            return []
+        scores = f"{self._scores:,} without a finite score" if self._scores else ""
+        groups = f"{self._rows - self._scores:,} of no group that the policy knows" if self._rows > self._scores else ""
+        are = "is" if self._rows == 1 else "are"
+        reasons = ", ".join(filter(None, (scores, groups)))
+        hint = other_columns(sorted(self._unknown), self._policy.curves) if groups else ""
+        return [f"{self._rows:,} of {rows:,} rows {are} left without odds: {reasons}.{hint}"]
 
 
 def _results(
@@ -82,7 +124,8 @@ def _results(
     for table in [pa.concat_tables(tables)] if at_once else tables:
         taken = [name for name in new if name in table.column_names]
         if taken:
-            msg = f"{source.name} has a column {taken[0]!r} already. Hint: rename it first."
+            hint = "--into takes another name for the new one" if who is None else "rename it first"
+            msg = f"{source.name} has a column {taken[0]!r} already. Hint: {hint}."
             raise DataError(msg)
         people = {score: numbers(table, score, where=source.name, first_row=rows + 1)}
         people |= {name: texts(table, name) for name in groups}

@@ -47,4 +47,4 @@ def apply(*, policy: str, into: str, on_invalid: str, output: str, **given: Any)
     def treated(people: Any, score: str, group: list[str]) -> Any:
         return applied(read, people, score=score, group=group, into=into, on_invalid=on_invalid)  # type: ignore[arg-type]
 
-    streamed(treated, [into, *([f"{into}_review"] if read.review else [])], given, output, score_range=read.score_range)
+    streamed(treated, [into, *([f"{into}_review"] if read.review else [])], given, output, policy=read)

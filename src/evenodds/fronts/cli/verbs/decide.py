@@ -69,7 +69,7 @@ def decide(
         return decided(read, people, score=score, group=group, id=who, key=key, round=round_, places=asked)
 
     if asked is not False:
-        streamed(treated, ["odds", "decision"], given, output, score_range=read.score_range, who=who, at_once=True)
+        streamed(treated, ["odds", "decision"], given, output, policy=read, who=who, at_once=True)
     else:
         reviews = ["odds_review"] if read.review else []
-        streamed(treated, ["odds", *reviews, "draw", "decision"], given, output, score_range=read.score_range, who=who)
+        streamed(treated, ["odds", *reviews, "draw", "decision"], given, output, policy=read, who=who)

@@ -42,7 +42,7 @@ def fit(*, output: str | None, report: str | None, force: bool, as_json: bool, *
     from evenodds.model.fit import fit as fitted
     from evenodds.model.storage import written
 
-    check_outputs({"-o": output, "--report": report}, given["data"])
+    check_outputs({"-o": output, "--report": report}, given["data"], may_replace=("-o",))
     check_policy_place(output, force=force)
     if report:
         from evenodds.report import format_of, rendered

@@ -42,7 +42,7 @@ def update(*, policy: str, max_change: float, output: str | None, force: bool, a
     from evenodds.model.storage import written
     from evenodds.model.update import update as updated
 
-    check_outputs({"-o": output}, policy, given["data"])
+    check_outputs({"-o": output}, policy, given["data"], may_replace=("-o",))
     check_policy_place(output, force=force)
     read = Policy.load(policy)
     new = updated(read, joint_of(given, orientation=read.orientation), max_change=max_change)
