@@ -94,7 +94,7 @@ def one_of(name: str, value: object, allowed: Iterable[str], elsewhere: Mapping[
     raise OptionError(msg)
 
 
-def did_you_mean(values: object, words: Iterable[str]) -> str:
+def did_you_mean(values: object, words: Iterable[str], *, alike: float = _ALIKE) -> str:
     """A hint that offers the word nearest to a value, or to each of a list, whatever its case; empty if none is near.
 
     >>> did_you_mean("Race", ["race", "sex"])
@@ -104,6 +104,6 @@ def did_you_mean(values: object, words: Iterable[str]) -> str:
     """
     by_lower = {str(word).lower(): word for word in words}
     every = values if isinstance(values, list) else [values]
-    nearest = [difflib.get_close_matches(str(value).lower(), by_lower, n=1, cutoff=_ALIKE) for value in every]
+    nearest = [difflib.get_close_matches(str(value).lower(), by_lower, n=1, cutoff=alike) for value in every]
     meant = list(dict.fromkeys(repr(by_lower[one[0]]) for one in nearest if one))
     return f" Hint: did you mean {' and '.join(meant)}?" if meant else ""

@@ -387,7 +387,7 @@ def test_tables_without_rows_or_with_odd_columns(run, past, tmp_path, ending):
     listed = past.append_column("list", pa.array([[1]] * past.num_rows))
     written(listed, f"list.{ending}")
     told = run("apply", "policy.json", f"list.{ending}", *COLUMNS, "-o", "out.csv", exit_code=2)
-    assert "out.csv cannot be written as csv" in told
+    assert "Column 'list' holds list<" in told
     run("apply", "policy.json", f"list.{ending}", *COLUMNS, "-o", f"out.{ending}")
     words = past.set_column(3, "repaid", past["repaid"].cast(pa.string()).cast(pa.large_string()).dictionary_encode())
     written(words, f"words.{ending}")
@@ -415,7 +415,7 @@ def test_reviews_from_fit_to_decisions(run, past, tmp_path):
     assert set(decided["decision"].to_pylist()) == {"yes", "review", "no"}
     assert decided.num_rows == past.num_rows
     told = run("fit", "past.parquet", *COLUMNS, "--label", "repaid", *words[:2], "-o", "no.json", exit_code=2)
-    assert "--review-tpr, --review-fpr is not given" in told
+    assert "--review-tpr and --review-fpr are not given" in told
 
 
 @pytest.mark.usefixtures("policy")
@@ -510,7 +510,7 @@ def test_a_key_that_is_none_is_refused_and_not_shown(run, tmp_path, key, got):
     (tmp_path / "key.txt").chmod(0o600)
     words = ["decide", "policy.json", "new.csv", *COLUMNS, "--id", "name", "--key-file", "key.txt"]
     told = run(*words, "-o", "out.csv", exit_code=2)
-    assert told.startswith("evenodds: key must be a string of 64 lower-case hexadecimal digits, got ")
+    assert told.startswith("evenodds: key.txt: key must be a string of 64 lower-case hexadecimal digits, got ")
     assert got in told
     assert not key or key not in told
     assert not (tmp_path / "out.csv").exists()
@@ -526,9 +526,7 @@ def test_draw_key_writes_a_file_for_its_owner_and_tells_the_commitment(command_l
         assert re.fullmatch("[0-9a-f]{64}\n", text)
         assert told == f"Commitment: {hashlib.sha256(text.strip().encode()).hexdigest()}\n"
     assert (tmp_path / "key.txt").stat().st_mode & 0o777 == 0o600
-    assert "key.txt is there already, and a key that is written over is lost" in run(
-        "draw-key", "-o", "key.txt", exit_code=2
-    )
+    assert "key.txt holds a key, which would be lost" in run("draw-key", "-o", "key.txt", exit_code=2)
     assert (tmp_path / "key.txt").read_text() == key
     assert "There is no folder nowhere." in run("draw-key", "-o", "nowhere/key.txt", exit_code=2)
     assert "-o names no file" in run("draw-key", "-o", "", exit_code=2)
@@ -661,7 +659,8 @@ def test_studies_print_tables_and_write_a_folder(run, command_line, tmp_path, mo
         (["bad.csv"], "points,race,repaid\n1,w,0\n2,w,5\n", "label column 'repaid'"),
         (["bad.parquet"], "no parquet at all", "bad.parquet cannot be read as parquet"),
         (["bad.arrow"], "no arrow at all", "bad.arrow cannot be read as arrow"),
-        (["bad.xls"], "x", "cannot be told from its name. Hint: --format"),
+        (["bad.dat"], "x", "cannot be told from its name. Hint: --format"),
+        (["bad.xls"], "x", "cannot be told from its name. Hint: save it as CSV"),
         (["bad.csv", "--curve", "linaer"], "points,race,repaid\n1,w,0\n2,w,1\n", "did you mean 'linear'?"),
         (["bad.csv"], "points,race,repaid\r1,w,0\r2,w,1\r", "cannot be read as csv"),
         pytest.param(
@@ -673,7 +672,8 @@ def test_studies_print_tables_and_write_a_folder(run, command_line, tmp_path, mo
         (["bad.csv"], '"na\nme",pionts,race,repaid\n1,1,w,0\n', "Its columns: na me, pionts, race, repaid."),
         (["bad.csv"], "points,race,repaid\n1,w,0\n2,\x00,1\n3,\udcff,1\n", "bad.csv"),
         (["bad.csv", "--delimiter", "ab"], "points,race,repaid\n1,w,0\n", "--delimiter 'ab' is not allowed"),
-        (["bad.csv", "--group", "points"], "points,race,repaid\n1,w,0\n", "cannot be --score and --group at once"),
+        (["bad.csv", "--label", "points"], "points,race,repaid\n1,w,0\n", "cannot be --score and --label at once"),
+        (["bad.csv", "--group", "sex"], "points,race,repaid\n1,w,0\n", "--group is given twice."),
         (["bad.csv", "--target", "0.3"], "points,race,repaid\n1,w,0\n2,w,1\n", "--target 0.3 is not allowed"),
     ],
 )  # fmt: skip

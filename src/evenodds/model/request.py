@@ -167,6 +167,11 @@ def _randomized(family: Family, values: Mapping[str, Any]) -> RandomizedBudget |
 def _assurance(constraint: Constraint, confidence: float | None, guarantee: Guarantee) -> Assurance | None:
     """What was asked for new people; refuse it without a tolerance."""
     if confidence is None:
+        if OPTIONS["guarantee"].is_given(guarantee):
+            msg = (
+                f"guarantee={guarantee!r} is what a confidence rests on, and none is asked for. Hint: confidence=0.95."
+            )
+            raise OptionError(msg)
         return None
     if constraint.tolerance == 0:
         msg = (

@@ -248,11 +248,12 @@ def _nothing_in_common(joint: JointDistribution, request: Request, slope: float)
         except SolverError:
             continue
         guilty.append(repr(left_out.key))
-    who = (
-        f"Group {' or '.join(guilty)} stands"
-        if guilty
-        else f"More than one of {', '.join(map(repr, joint.groups))} stand"
-    )
+    if len(joint.groups) == 1:
+        who = f"Group {joint.groups[0]!r} alone stands"
+    elif guilty:
+        who = f"Group {' or '.join(guilty)} stands"
+    else:
+        who = f"More than one of {', '.join(map(repr, joint.groups))} stand"
     budget = f" of slope at most {slope:.6g}" if isinstance(request.budget, SlopeBudget) else ""
     asked = request.constraint.selection_rate
     places = f" at selection_rate={asked:g}" if asked is not None else ""

@@ -95,10 +95,12 @@ class Whereabouts:
         """Of some scores; weights say how many people have them."""
         low, high = score_range
         finite = np.isfinite(scores)
-        out = finite & ((scores < low) | (scores > high))
+        if not finite.any():
+            return cls()
         there = scores[finite]
+        out = finite & ((scores < low) | (scores > high))
         counts = (out.sum(), finite.sum()) if weights is None else (weights @ out, weights @ finite)
-        return cls(*map(float, (*counts, there.min(initial=np.inf), there.max(initial=-np.inf))))
+        return cls(*map(float, (*counts, there.min(), there.max())))
 
     def __add__(self, other: Whereabouts) -> Whereabouts:
         """Of both."""

@@ -141,7 +141,7 @@ def before_and_after(subject: Subject) -> list[Block]:
                 Column("group"),
                 Column("people", "count"),
                 Column("accuracy before", "percent"),
-                Column("after", "percent"),
+                Column("after", "percent", "accuracy after"),
             ),
             tuple(accuracy),
             "What else changes for each group stands at the beginning of the report.",
@@ -174,8 +174,8 @@ def _affected(subject: Subject) -> Table:
             change = (moved[0] + moved[2] - moved[1] - moved[3]) / member.total
             rows.append((member.key, member.total, *moved, change))
     columns = (Column("group"), Column("people", "count"),
-               Column("yeses gained, positives", "count"), Column("lost, positives", "count"),
-               Column("yeses gained, negatives", "count"), Column("lost, negatives", "count"),
+               Column("yeses gained, positives", "count"), Column("lost, positives", "count", "yeses lost, positives"),
+               Column("yeses gained, negatives", "count"), Column("lost, negatives", "count", "yeses lost, negatives"),
                Column("change of the selection rate, points", "points"))  # fmt: skip
     note = "Expected yeses gained and lost against before, summed over people, by what their label turned out to be."
     return Table("Whom the change affects", columns, tuple(rows), note)

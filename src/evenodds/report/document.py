@@ -44,6 +44,8 @@ class Column:
 
     name: str
     kind: Kind = "text"
+    key: str = ""
+    """What machines call it, where its name alone does not tell it from another column."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def table_of(
     """A table of rows that have the same names; words are text, numbers are numbers unless `kinds` says more.
 
     >>> table_of("Slopes", [{"group": "a", "largest_slope": 0.5}]).columns[1]
-    Column(name='largest slope', kind='number')
+    Column(name='largest slope', kind='number', key='')
     """
     known = kinds or {}
     first = rows[0]
@@ -219,7 +221,7 @@ def _plain(block: Block) -> dict[str, Any]:
         return {"figure": block.name, "title": block.figure.title, "caption": block.caption}
     if isinstance(block, Code):
         return {"title": block.title, "code": block.text}
-    names = [column.name for column in block.columns]
+    names = [column.key or column.name for column in block.columns]
     rows = [dict(zip(names, map(_number, row), strict=True)) for row in block.rows]
     return {"table": block.title, "rows": rows, "note": block.note}
 

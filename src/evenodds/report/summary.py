@@ -84,7 +84,7 @@ def _each_group(subject: Subject) -> Table:
     rates = {"selection_rate": "told yes", "fpr": "FPR", "tpr": "TPR", "randomized": "by chance"}
     columns = [Column("group"), Column("people", "count")]
     for name in rates.values():
-        columns += [Column(f"{name} before", "percent"), Column("after", "percent")]
+        columns += [Column(f"{name} before", "percent"), Column("after", "percent", f"{name} after")]
     columns += [Column("reviewed", "percent")] if new.reviewed else []
     columns.append(Column(f"steepest, {step.each}", "slope"))
     slopes = [_within_one(subject.policy.treatments[g.group].lipschitz * step.size) for g in new.by_group]

@@ -26,8 +26,11 @@ Rows: TypeAlias = "int | NDArray[np.intp]"
 
 
 @contextmanager
-def rows_from(rows: Rows, where: str) -> Iterator[None]:
-    """Errors about rows as the file has them, counted from 1; what is quoted stays as it is."""
+def rows_from(rows: Rows, where: str, *, among: int | None = None) -> Iterator[None]:
+    """Errors about rows as the file has them, counted from 1; what is quoted stays as it is.
+
+    Of a file that is read in parts, so many rows are known by now.
+    """
 
     def numbered(match: re.Match[str]) -> str:
         place = int(match[1])
@@ -37,6 +40,8 @@ def rows_from(rows: Rows, where: str) -> Iterator[None]:
         yield
     except EvenoddsError as error:
         words = outside_quotes(str(error), lambda part: re.sub(r"\b(?:row|position) (\d+)", numbered, part))
+        if among is not None:
+            words = re.sub(r"^([\d,]+ of )[\d,]+ rows", rf"\g<1>the first {among:,} rows", words)
         msg = f"{where}: {words}"
         raise type(error)(msg) from None
 

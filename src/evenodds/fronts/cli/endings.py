@@ -23,7 +23,9 @@ __all__ = ["Commands", "run"]
 _BAD_INPUT = 2  # 1 says that an audit or a verification failed, and nothing else does
 _INTERRUPTED = 128 + 2  # what a shell says of a program that Ctrl-C ended
 _CLOSED = 128 + 13  # and of one whose output nobody reads any more
+_LIKE_A_COMMAND = 0.6  # of difflib's ratio: commands are few, and short
 _PERCENT = re.compile(r"'\d*(?:[.,]\d+)? ?%' is not a number")
+_EXTRA = re.compile(r"unexpected extra arguments? \((\S+)(?: .*)?\)")
 _COMMA = re.compile(r"'([-+]?\d*),(\d+)' is not a number")
 _OPTIONS_ELSEWHERE = {
     "--sensitive": "--group", "--sensitive-feature": "--group", "--sensitive-features": "--group",
@@ -66,27 +68,25 @@ class Commands(click.Group):
         """As click's, with the nearest command where there is none of that name, which some of its versions lack."""
         name = args[0]
         if not (ctx.resilient_parsing or name.startswith("-") or name in self.commands):
-            msg = f"No such command {name!r}.{did_you_mean(name, self.commands)}"
+            msg = f"No such command {name!r}.{did_you_mean(name, self.commands, alike=_LIKE_A_COMMAND)}"
             raise click.UsageError(msg, ctx)
         resolved = super().resolve_command(ctx, args)
         if resolved[1] is not None and not ctx.resilient_parsing:
-            _check_given_once(resolved[1], resolved[2], ctx)
+            _check_one_group(resolved[1], resolved[2], ctx)
         return resolved
 
 
-def _check_given_once(command: click.Command, args: list[str], parent: click.Context) -> None:
-    """Refuse an option that is given twice, of which click would take the last; what else is wrong click finds."""
+def _check_one_group(command: click.Command, args: list[str], parent: click.Context) -> None:
+    """Refuse two options --group, where click takes the last and both columns may be meant."""
     context = click.Context(command, info_name=command.name, parent=parent)
     try:
         _, _, order = command.make_parser(context).parse_args(list(args))
     except click.UsageError:
-        return
-    for one in order:
-        if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count) and order.count(one) > 1:
-            name = max(one.opts, key=len)
-            hint = " Hint: several columns are separated by commas, such as race,sex." if name == "--group" else ""
-            msg = f"{name} is given twice.{hint}"
-            raise click.UsageError(msg, context)
+        return  # which click will say itself
+    if sum("--group" in one.opts for one in order) > 1:
+        several = "several columns are" if command.name != "explain" else "the values of several columns are"
+        msg = f"--group is given twice. Hint: {several} separated by commas."
+        raise click.UsageError(msg, context)
 
 
 @contextmanager
@@ -118,7 +118,7 @@ class _Refused(click.ClickException):
                 words += " Hint: 5 % is 0.05, with a point."
             elif comma := _COMMA.search(words):
                 words += f" Hint: write it with a point, {comma[1]}.{comma[2]}."
-            elif "unexpected extra argument" in words and "--group" in _options_of(error):
+            elif _has_a_group_in_parts(error, words):
                 words = f"{words.removesuffix('.')}. Hint: several columns are separated by commas, without spaces."
         if "Hint: " not in words:
             words = f"{words.removesuffix('.')}. Hint: {_asked(error, group)} --help."
@@ -138,6 +138,15 @@ def _nearest(error: click.NoSuchOption) -> str:
         return f" Hint: {error.option_name} comes after the command."
     other = _OPTIONS_ELSEWHERE.get(error.option_name.lower().replace("_", "-"))
     return f" Hint: here it is {other}." if other in there else did_you_mean(error.option_name, there)
+
+
+def _has_a_group_in_parts(error: click.UsageError, words: str) -> bool:
+    """Whether what is too much stands behind --group and a column, as several columns do not."""
+    extra = _EXTRA.search(words)
+    typed = error.ctx.meta.get(WORDS, ()) if error.ctx else ()
+    return extra is not None and any(
+        name == "--group" and last == extra[1] for name, last in zip(typed, typed[2:], strict=False)
+    )
 
 
 def _options_of(error: click.UsageError) -> list[str]:

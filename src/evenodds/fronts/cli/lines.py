@@ -12,6 +12,8 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenodds.errors import DataError
+
 __all__ = ["CsvWriter"]
 
 
@@ -19,6 +21,10 @@ class CsvWriter:
     """Writes tables of one schema to a file or a stream; a missing value is nothing, an empty text a pair of quotes."""
 
     def __init__(self, target: Any, schema: pa.Schema, delimiter: str) -> None:
+        for field in schema:
+            if pa.types.is_nested(field.type):
+                msg = f"Column {field.name!r} holds {field.type}, and a CSV has text only. Hint: -o FILE.parquet."
+                raise DataError(msg)
         self._opened = Path(target).open("wb") if isinstance(target, str) else None  # noqa: SIM115 closed by __exit__
         self._stream = target if self._opened is None else self._opened
         self._delimiter = delimiter

@@ -236,10 +236,8 @@ def _review_of(given: dict[str, Any]) -> Review | None:
         return None
     lacking = [f"--review-{name}" for name in ("capacity", "tpr", "fpr") if name not in wanted]
     if lacking:
-        are = "is" if len(lacking) == 1 else "are"
-        msg = (
-            f"A review takes --review-capacity, --review-tpr and --review-fpr; {' and '.join(lacking)} {are} not given."
-        )
+        named = lacking[0] + " is" if len(lacking) == 1 else f"{', '.join(lacking[:-1])} and {lacking[-1]} are"
+        msg = f"A review takes --review-capacity, --review-tpr and --review-fpr; {named} not given."
         raise OptionError(msg)
     from evenodds.model.reviewer import Review  # noqa: PLC0415 loads numpy
 

@@ -103,7 +103,10 @@ def check_folder(folder: str | None) -> None:
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a file, which takes its place when it is whole."""
+    """Write a file, which takes its place when it is whole; "-" is standard output."""
+    if path == "-":
+        click.echo(text, nl=False)
+        return
     with placed(path) as part:
         part.write_text(text, encoding="utf-8")
 

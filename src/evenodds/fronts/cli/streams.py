@@ -65,10 +65,11 @@ def streamed(
 
     tables = _results(watched, new, source, at_once=at_once, score=score, groups=groups, who=who)
     writer, rows = None, 0
+    between = source.delimiter if output == "-" and source.format == "csv" else given["delimiter"]
     with ExitStack() as stack:
-        for table in _one_behind(tables):
+        for table, _ in _one_behind(tables):  # of a short file that is wrong at its end nothing is written
             if writer is None:
-                writer = stack.enter_context(sink(output, table.schema, given["file_format"], given["delimiter"]))
+                writer = stack.enter_context(sink(output, table.schema, given["file_format"], between))
             writer.write_table(table)
             rows += table.num_rows
     for text in [*without.told(rows), *elsewhere(policy.score_range, seen)]:
@@ -121,7 +122,7 @@ def _results(
     """The tables of a file with their new columns."""
     rows, doubles = 0, Doubles(numbered=True)
     tables = source.batches([score, *groups, *([who] if who else [])])
-    for table in [pa.concat_tables(tables)] if at_once else tables:
+    for table, is_last in _one_behind(iter([pa.concat_tables(tables)]) if at_once else tables):
         taken = [name for name in new if name in table.column_names]
         if taken:
             hint = "--into takes another name for the new one" if who is None else "rename it first"
@@ -131,7 +132,7 @@ def _results(
         people |= {name: texts(table, name) for name in groups}
         if who:
             people[who] = table[who]
-        with rows_from(rows + 1, source.name):
+        with rows_from(rows + 1, source.name, among=None if is_last and not rows else rows + table.num_rows):
             results = treated(pa.table(people), score, groups)
         whole = table
         for name in new:
@@ -156,12 +157,12 @@ def _check_distinct(doubles: Doubles, ids: pa.ChunkedArray, draws: pa.ChunkedArr
         raise DataError(msg)
 
 
-def _one_behind(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Each table once it is known what comes after it: of a short file that is wrong at its end nothing is written."""
+def _one_behind(tables: Iterator[pa.Table]) -> Iterator[tuple[pa.Table, bool]]:
+    """Each table once what comes after it is there, and whether it is the last."""
     waiting = None
     for table in tables:
         if waiting is not None:
-            yield waiting
+            yield waiting, False
         waiting = table
     if waiting is not None:
-        yield waiting
+        yield waiting, True

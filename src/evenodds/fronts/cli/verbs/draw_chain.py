@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import click
 
 from evenodds.errors import OptionError
@@ -32,5 +34,9 @@ def draw_chain(*, rounds: int, output: str) -> None:
         raise OptionError(msg)
     keys = chain(rounds)
     write_keys(output, keys)
-    tell(f"{rounds:,} key{'s' * (rounds > 1)} written to {output}; their commitment:")
-    click.echo(commitment(keys[0]))
+    try:
+        click.echo(commitment(keys[0]))
+    except OSError:  # keys whose commitment is lost are of no use
+        shutil.rmtree(output)
+        raise
+    tell(f"{rounds:,} key{'s' * (rounds > 1)} written to {output}; their commitment is printed.")

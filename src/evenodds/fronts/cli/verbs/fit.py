@@ -26,7 +26,12 @@ __all__ = ["fit"]
 @data
 @people_options
 @fit_options
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the policy here; without it, print it.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="Write the policy here (- is standard output); without it, say it in words.",
+)
 @click.option("--report", type=click.Path(dir_okay=False), help="Write a report on the policy here: .html or .md.")
 @force
 @as_json
@@ -51,18 +56,18 @@ def fit(*, output: str | None, report: str | None, force: bool, as_json: bool, *
         kind = format_of(report, None)  # refused before the work is done
     settings = fit_settings(given)
     joint = joint_of(given, orientation=given["orientation"])
+    policy = fitted(joint, **settings)
     if len(joint.groups) == 1:
         msg = f"All are of one group, {joint.groups[0]!r}, so that there is nothing to make equal."
         warnings.warn(msg, EvenoddsWarning, stacklevel=2)
-    policy = fitted(joint, **settings)
     if report:  # first, so that no policy is there if it fails
         document = reported(policy, joint, about={"Columns": columns_in_words(given)})
         write_text(report, rendered(document, kind))
     if output:
         write_text(output, written(policy.document))
-    if as_json:
+    if as_json and output != "-":
         click.echo(written(policy.document), nl=False)
-    elif not (output and is_quiet()):
+    elif output != "-" and not (output and is_quiet()):
         answer(policy)
     for path in (output, report):
         tell_written(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from evenodds.errors import OptionError
 from evenodds.fronts.cli.notes import tell_written
@@ -59,12 +60,14 @@ def sql(*, policy: str, group: str, who: str | None, round_: str, kinds: str | N
     check_outputs({"-o": output}, policy)
     groups = groups_of(group)
     check_roles({"--score": [given["score"]], "--group": groups, "--id": [] if who is None else [who]})
+    if who is None:
+        for name in ("draw", "decision"):
+            if click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                msg = f"--{name} names a column that is written with --id only. Hint: leave it out, or --id."
+                raise OptionError(msg)
     text = to_sql(
         Policy.load(policy), group=groups, id=who, round=round_, kinds=_kinds(kinds) if kinds else None, **given
     )
-    if output == "-":
-        click.echo(text, nl=False)
-        return
     write_text(output, text)
     tell_written(output)
 

@@ -49,9 +49,9 @@ def update(*, policy: str, max_change: float, output: str | None, force: bool, a
     if output:
         write_text(output, written(new.document))
     change = new.certificate.change
-    if as_json and change is not None:
+    if as_json and change is not None and output != "-":
         figures = {**asdict(change), "is_warranted": change.is_warranted}
         print_json({"constraints": new.certificate.constraints, **figures, "fingerprint": new.document["fingerprint"]})
-    elif not (output and is_quiet()):
+    elif output != "-" and not (output and is_quiet()):
         answer(new)
     tell_written(output)
