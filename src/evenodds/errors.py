@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-_ALIKE = 0.7  # of difflib's ratio: words that are less alike have hardly one meaning
+_ALIKE = 0.6  # of difflib's ratio: letters that two words have in common
 
 
 class EvenoddsError(ValueError):
@@ -78,7 +78,7 @@ class EvenoddsWarning(UserWarning):
 def one_of(name: str, value: object, allowed: Iterable[str], elsewhere: Mapping[str, str] | None = None) -> str:
     """Return `value` if it is one of the `allowed` words, else raise an error that offers the nearest one.
 
-    `elsewhere` has words of other packages, and what is nearest to them here.
+    `elsewhere` has words of other packages, and what is nearest to them here; nothing where nothing is.
 
     >>> one_of("curve", "linaer", ["fixed", "linear"])
     Traceback (most recent call last):
@@ -89,7 +89,7 @@ def one_of(name: str, value: object, allowed: Iterable[str], elsewhere: Mapping[
     if isinstance(value, str) and value in words:
         return value
     other = (elsewhere or {}).get(str(value).lower())
-    hint = f" Hint: the nearest here is {other!r}." if other else did_you_mean(value, words)
+    hint = did_you_mean(value, words) if other is None else f" Hint: the nearest here is {other!r}." if other else ""
     msg = f"{name}={value!r} is not known. Allowed: {', '.join(words)}.{hint}"
     raise OptionError(msg)
 

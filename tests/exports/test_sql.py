@@ -27,7 +27,10 @@ from evenodds.model.storage import parts_of_policy
 from ids import awkward
 from shapes import at_zero, of_curves
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:All 54 scores lie between:evenodds.EvenoddsWarning"),  # of a fit far wider
+]
 
 pa = needed("pyarrow")
 sqlglot = needed("sqlglot")

@@ -222,7 +222,7 @@ def test_people_of_fewer_groups_than_the_policy_keep_their_colours(joint, policy
         (lambda own: eo.plot.roc(own.joint, 3), "policy= must be a Policy, got int"),
         (
             lambda own: eo.plot.roc(eo.datasets.compas(), own.policy),
-            "does not know the group 'African-American, Female'",
+            "does not know the groups 'African-American, Female'",
         ),
         (
             lambda own: eo.plot.roc(turned(own.joint), own.policy),
@@ -230,7 +230,7 @@ def test_people_of_fewer_groups_than_the_policy_keep_their_colours(joint, policy
         ),
         (
             lambda own: eo.plot.densities(eo.datasets.compas(), own.policy),
-            "does not know the group 'African-American, Female'",
+            "does not know the groups 'African-American, Female'",
         ),
         (
             lambda own: eo.plot.densities(turned(own.joint), own.policy),

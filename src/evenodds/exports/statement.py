@@ -73,12 +73,14 @@ class Statement:
         policy = self.policy
         higher = "higher" if policy.orientation == "positive" else "lower"
         groups = ", ".join(f"{group.name!r} ({group.kind})" for group in self.groups)
+        known = policy.known if len(self.groups) == 1 else f"{policy.known}, which join the columns in this order"
         lines = [
             f"Odds of a yes, from 0 to 1, for {self.dialect.title}. Not to be changed by hand.",
             f"Policy: {policy.document['fingerprint']}",
             f"Orientation: {policy.orientation} (a {higher} score speaks for a yes)",
             f"Score: {self.score!r}, a number; no odds (NULL) where it is missing, NaN or infinite",
             f"Group: {groups}; no odds where it is missing or not known",
+            f"Known groups: {known}",
         ]
         if self.id is not None:
             pads = ".".join(self.pads)

@@ -35,6 +35,12 @@ _CONSTRAINTS_ELSEWHERE = {
     "statistical_parity": "demographic_parity",
     "selection_rate": "selection_rate_parity",
     "disparate_impact": "demographic_parity",
+    "equal_opportunity_difference": "true_positive_rate_parity",
+    "equalized_odds_difference": "equalized_odds",
+    "demographic_parity_difference": "demographic_parity",
+    "predictive_parity": "",  # is about the people who get a yes, and no two curves for groups have it in general
+    "calibration": "",
+    "error_rate_parity": "",
 }
 _OBJECTIVES_ELSEWHERE = {
     "accuracy": "accuracy_score",
@@ -51,6 +57,8 @@ _OBJECTIVES_ELSEWHERE = {
     "recall_score": "true_positive_rate",
     "sensitivity": "true_positive_rate",
     "tpr": "true_positive_rate",
+    "precision": "",  # depends on how many get a yes, and so is no sum of rates
+    "precision_score": "",
     "specificity": "true_negative_rate",
     "tnr": "true_negative_rate",
 }

@@ -39,7 +39,7 @@ class Label:
 def line_labels(scene: Scene) -> list[Label]:
     """A label for each group's line, where other lines and other names are farthest, and for each zone at its end.
 
-    None if there are too many.
+    None if there are too many, or no place for one of them.
     """
     zones = [s for s in scene.series if s.kind == "zone"]
     lines = [s for s in scene.series if s.kind == "line" and s.style == "solid" and s.group]
@@ -63,10 +63,12 @@ def line_labels(scene: Scene) -> list[Label]:
         others = np.abs(np.delete(heights, i, axis=0) - heights[i]) / scale
         room = np.minimum(others.min(axis=0) if others.size else np.ones(grid.size), 0.1)
         width = _LETTER * len(text)
+        covers = np.zeros(grid.size, dtype=bool)
         for x, y, wide in taken:
-            room -= (across < x + wide) & (x < across + width) & (np.abs(up - y) < _HEIGHT)
-        room -= 0.5 * (across + width > 1 + _BEYOND)
-        at = int(np.argmax(room - 0.02 * np.abs(up - 0.5)))
+            covers |= (across < x + wide) & (x < across + width) & (np.abs(up - y) < _HEIGHT)
+        at = int(np.argmax(room - covers - 0.5 * (across + width > 1 + _BEYOND) - 0.02 * np.abs(up - 0.5)))
+        if covers[at]:  # one name would stand on another, wherever it stands
+            return []
         taken.append((float(across[at]), float(up[at]), width))
         labels.append(Label(series, text, float(grid[at]), float(heights[i, at])))
     return labels

@@ -23,7 +23,7 @@ __all__ = ["Commands", "run"]
 _BAD_INPUT = 2  # 1 says that an audit or a verification failed, and nothing else does
 _INTERRUPTED = 128 + 2  # what a shell says of a program that Ctrl-C ended
 _CLOSED = 128 + 13  # and of one whose output nobody reads any more
-_LIKE_A_COMMAND = 0.6  # of difflib's ratio: commands are few, and short
+_LIKE_AN_OPTION = 0.7  # of difflib's ratio: options are many, and long
 _PERCENT = re.compile(r"'\d*(?:[.,]\d+)? ?%' is not a number")
 _EXTRA = re.compile(r"unexpected extra arguments? \((\S+)(?: .*)?\)")
 _COMMA = re.compile(r"'([-+]?\d*),(\d+)' is not a number")
@@ -68,7 +68,7 @@ class Commands(click.Group):
         """As click's, with the nearest command where there is none of that name, which some of its versions lack."""
         name = args[0]
         if not (ctx.resilient_parsing or name.startswith("-") or name in self.commands):
-            msg = f"No such command {name!r}.{did_you_mean(name, self.commands, alike=_LIKE_A_COMMAND)}"
+            msg = f"No such command {name!r}.{did_you_mean(name, self.commands)}"
             raise click.UsageError(msg, ctx)
         resolved = super().resolve_command(ctx, args)
         if resolved[1] is not None and not ctx.resilient_parsing:
@@ -137,7 +137,11 @@ def _nearest(error: click.NoSuchOption) -> str:
     if error.option_name in {"-q", "--quiet", "-v", "--verbose"}:
         return f" Hint: {error.option_name} comes after the command."
     other = _OPTIONS_ELSEWHERE.get(error.option_name.lower().replace("_", "-"))
-    return f" Hint: here it is {other}." if other in there else did_you_mean(error.option_name, there)
+    return (
+        f" Hint: here it is {other}."
+        if other in there
+        else did_you_mean(error.option_name, there, alike=_LIKE_AN_OPTION)
+    )
 
 
 def _has_a_group_in_parts(error: click.UsageError, words: str) -> bool:
