@@ -248,7 +248,8 @@ def test_numbers_that_are_missing_are_no_group(engines, kind):
     score, group = rng.normal(0, 1, 400), rng.choice([1.5, 2.0], 400)
     label = (score + rng.normal(0, 1, 400) > 0).astype(int)
     known = eo.JointDistribution.from_arrays(score, np.where(group == 2, "nan", "1.5"), label)
-    policy = eo.fit(known, max_slope=1)
+    with pytest.warns(eo.EvenoddsWarning, match="Group 'nan' is named as what is not known often is"):
+        policy = eo.fit(known, max_slope=1)
     frame = engines.frame(kind, pa.table({"id": [0, 1], "r": [1.0, 1.0], "g": [1.5, np.nan]}))
     odds = engines.columns(eo.apply(policy, frame, score="r", group="g", on_invalid="null"))["odds"]
     assert odds == [policy.odds([1.0], ["1.5"])[0], None]

@@ -225,7 +225,7 @@ def test_nothing_of_the_key_in_batches(engines, policy, kind):
 def test_places_of_many_people(engines, kind, orientation):
     """100,000 people, whose odds sum to far more than 64 bits hold in parts of 2^-53."""
     rng = np.random.default_rng(1)
-    label, group = rng.integers(0, 2, 2000), rng.choice(["é", "z", "Z", "O'B"], 2000)
+    label, group = rng.integers(0, 2, 2000), rng.choice(["é", "z", "Y", "O'B"], 2000)
     points = rng.normal(50 + 9 * label, 9).round(1)
     sign = 1 if orientation == "positive" else -1
     joint = eo.JointDistribution.from_arrays(sign * points, group, label, orientation=orientation)
@@ -237,7 +237,7 @@ def test_places_of_many_people(engines, kind, orientation):
             "id": np.arange(n),
             "who": ids,
             "r": np.where(scores == 55, -0.0, scores),
-            "g": rng.choice(["é", "z", "Z", "O'B"], n),
+            "g": rng.choice(["é", "z", "Y", "O'B"], n),
         }
     )
     known = engines.columns(eo.decide(policy, people, **WORDS, round="1", places=True))

@@ -180,7 +180,7 @@ def test_people_of_one_score_stand_by_the_bytes_of_their_ids():
 def test_groups_stand_by_the_bytes_of_their_keys():
     """Whatever the order in which the policy has them, and over several columns."""
     rng = np.random.default_rng(3)
-    sex, race = rng.choice(["m", "f"], 900), rng.choice(["é", "z", "Z"], 900)
+    sex, race = rng.choice(["m", "f"], 900), rng.choice(["é", "z", "Y"], 900)
     label = rng.integers(0, 2, 900)
     points = rng.normal(50 + 9 * label, 9)
     joint = eo.JointDistribution.from_arrays(score=points, group=[race, sex], label=label)

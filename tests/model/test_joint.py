@@ -129,7 +129,7 @@ GOOD = {"score": [1.0, 2.0, 3.0], "group": list("aaa"), "label": [0, 1, 1]}
         ({"label": [0, 1, np.nan]}, r"label must be 0 or 1, got nan in 1 row"),
         (
             {"label": ["no", "yes", "yes"]},
-            r"label must be 0 or 1, got 'no', 'yes' in 3 rows.*Hint: positive_label= names",
+            r"label must be 0 or 1, got 'no', 'yes' in 3 rows.*Hint: repair these rows, or positive_label= names",
         ),
         ({"label": [[0], [1], [1]]}, r"label must be one column"),
         ({"label": [0, 0, 0]}, r"Group 'a' has weight 3 of negatives, none of positives.*true positive rate"),

@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 from scipy.stats import binomtest
 
 import evenodds as eo
+from evenodds.model.reviewed import SOME_SCORES
 from evenodds.model.storage import fingerprint, parts_of_policy, written
 
 SCHEMA = json.loads((files("evenodds.model") / "policy.schema.json").read_text(encoding="utf-8"))
@@ -419,6 +420,28 @@ def test_files_that_cannot_be_are_refused(change):
         parts_of_policy(document)
 
 
+@pytest.mark.filterwarnings("ignore:.*very small:evenodds.EvenoddsWarning")
+@pytest.mark.parametrize("slope", [None, 1.5])
+@pytest.mark.parametrize("equal", ["share", "final", "threeway"])
+@pytest.mark.parametrize("seed", range(6))
+def test_of_many_scores_those_are_looked_at_that_matter(seed, equal, slope, monkeypatch):
+    """What is many is made few, so that a program over all scores can be asked: it lies within what is proven."""
+    monkeypatch.setattr("evenodds.model.review._MOST", 8)
+    monkeypatch.setattr("evenodds.model.review._MORE", 12)
+    rng = np.random.default_rng(seed)
+    group, score = rng.integers(0, 2 + seed % 2, 160), rng.random(160).round(2 + seed % 3)
+    label = (rng.random(160) < 0.35 + 0.3 * score).astype(int)
+    joint = eo.JointDistribution.from_arrays(score, group, label)
+    terms = review(0.05, 0.6, 0.5, equal)
+    certificate = eo.fit(joint, review=terms, max_slope=slope).certificate
+    best = by_hand(joint, terms, slope=slope or math.inf)
+    best += sum(m.negative_total for m in joint.members) / joint.total
+    assert certificate.bound_by == SOME_SCORES
+    assert certificate.objective <= best + 1e-7
+    assert best <= certificate.objective_bound + 1e-7
+    assert certificate.gap <= (1e-7 if slope is None else 0.02)
+
+
 def test_a_large_table_is_looked_at_in_places():
     rng = np.random.default_rng(0)
     group, label = rng.integers(0, 3, 30_000), rng.random(30_000) < 0.4
@@ -427,8 +450,8 @@ def test_a_large_table_is_looked_at_in_places():
     policy = eo.fit(joint, review=review(equal="final"), max_slope=2)
     certificate = policy.certificate
     assert certificate.difference < 1e-9
-    assert certificate.gap < 1e-9
-    assert "that bend at these scores only" in str(certificate)
+    assert 0 <= certificate.gap < 2e-3
+    assert "that bend at some of the scores only" in str(certificate)
     odds = {outcome: policy.odds(score, codes=group, outcome=outcome) for outcome in ("yes", "review")}
     assert odds["review"].mean() == pytest.approx(0.05, abs=1e-9)
     final = odds["yes"] + np.where(label, 0.8, 0.2) * odds["review"]

@@ -221,7 +221,7 @@ def test_a_reason_to_change_is_told():
     ("policy", "joint", "change", "error", "text"),
     [
         ("fixed", "same", 0.1, eo.OptionError, "The policy's odds jump"),
-        ("credit", "compas", 0.1, eo.UnknownGroupError, "does not know the group 'African-American, Female'"),
+        ("credit", "compas", 0.1, eo.UnknownGroupError, "does not know the groups 'African-American, Female'"),
         ("credit", "fewer", 0.1, eo.UnknownGroupError, "not among the people: 'asian'"),
         ("credit", "turned", 0.1, eo.DataError, "orientation"),
         ("credit", "same", 0, eo.OptionError, "max_change=0 is not allowed. Allowed: a number above 0, up to 1"),

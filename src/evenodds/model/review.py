@@ -40,6 +40,9 @@ from evenodds.model.traces import some_scores
 __all__ = ["Reviews", "solved_with_review"]
 
 _MOST = 200  # scores of each label in a group at which odds are looked for, evenly by rank
+_LOOKS = 3  # times that more scores are looked at where a bound's curves rise
+_MORE = 400  # scores of a group each time
+_PROVEN = 1e-9  # an optimum that is nearer than this to its bound is proven
 _ROOM = (1.0, 0.1, 0.03, 0.01, 0.01, 0.01)  # from sums of odds to numbers of people, step by step
 _NOISE = 1e-11  # odds so near 0, 1 or each other are rounding of the program
 _LABELS = 2
@@ -57,11 +60,11 @@ class Reviews:
     """The final rates that the program found."""
     curves: tuple[Curve, ...]
     upper: tuple[Curve, ...]
-    best: float
-    """The program's optimum."""
+    bound: float
+    """What no rising curves gain more than."""
     unlimited: float
     """The same without a slope budget."""
-    everywhere: bool
+    has_every_score: bool
     """Whether odds were looked for at every score, and not at some of many."""
 
 
@@ -69,10 +72,11 @@ def solved_with_review(joint: JointDistribution, request: Request, review: Revie
     """From a request to the two curves of each group."""
     people, scale = joint.searched
     slope = request.budget.slope if isinstance(request.budget, SlopeBudget) else np.inf
-    program = _Program(people, request, review, slope)
     try:
+        program, bound = _searched(people, request, review, slope)
         odds, best = program.solved()
-        unlimited = best if np.isinf(slope) else program.without_slope()
+        bound = best if program.has_every_score else max(bound, best)
+        unlimited = best if np.isinf(slope) else program.optimum(np.inf)
     except SolverError as reason:
         msg = (
             f"The best policy with reviews was not found: {reason} "
@@ -85,8 +89,33 @@ def solved_with_review(joint: JointDistribution, request: Request, review: Revie
         pairs = [_with_fewer_coins(member, shares, *pair) for member, shares, pair in every]
     curves = [tuple(curve.on(scale) for curve in side) for side in zip(*pairs, strict=True)]
     points = [Point(*rates) for rates in program.final_rates(*odds)]
-    everywhere = all(at.size == member.score_count for at, member in zip(program.nodes, people.members, strict=True))
-    return Reviews(request, review, program.goal, slope, points, curves[0], curves[1], best, unlimited, everywhere)
+    found = (program.goal, slope, points, curves[0], curves[1], bound, unlimited, program.has_every_score)
+    return Reviews(request, review, *found)
+
+
+def _searched(people: JointDistribution, request: Request, review: Review, slope: float) -> tuple[_Program, float]:
+    """The program, and what no rising curves gain more than; of many scores those are looked at where curves rise."""
+    nodes = [apart_enough(some_scores(member, _MOST), slope) for member in people.members]
+    program, bound = _Program(people, request, review, slope, nodes), np.inf
+    for look in range(_LOOKS + 1):
+        if program.has_every_score:
+            break
+        least, rises = _Program(people, request, review, slope, nodes, loose=True).bound()
+        bound = min(bound, least)
+        if look == _LOOKS or bound <= program.optimum(slope) + _PROVEN:
+            break
+        nodes = [_refined(*own, slope) for own in zip(people.members, nodes, rises, strict=True)]
+        program = _Program(people, request, review, slope, nodes)
+    return program, bound
+
+
+def _refined(group: Group, nodes: Floats, rises: Floats, slope: float) -> Floats:
+    """Nodes with those scores between them at which a bound's curves rise most."""
+    scores = np.unique(np.concatenate(group.score_lists))
+    inner = scores[~np.isin(scores, nodes)]
+    rise = rises[np.searchsorted(nodes, inner) - 1]
+    most = np.argsort(-rise, kind="stable")[:_MORE]
+    return apart_enough(np.union1d(nodes, inner[most[rise[most] > _NOISE]]), slope)
 
 
 def _with_fewer_coins(member: Group, shares: Floats, u: Curve, w: Curve) -> tuple[Curve, Curve]:
@@ -111,19 +140,42 @@ def _with_fewer_coins(member: Group, shares: Floats, u: Curve, w: Curve) -> tupl
 
 
 class _Program:
-    """The linear program. Columns: u of every group, v = w - u of every group, then levels that groups share."""
+    """The linear program. Columns: u of every group, v = w - u of every group, then levels that groups share.
 
-    def __init__(self, people: JointDistribution, request: Request, review: Review, slope: float) -> None:
+    Of many scores only some, the nodes, get odds of their own, and curves are straight between them. A *loose* program
+    bounds what curves gain that need not be: between two nodes the mean odds of each label are anything that rising
+    curves may have, and more, since the labels' means are free of each other but for the largest difference of theirs.
+    """
+
+    def __init__(
+        self,
+        people: JointDistribution,
+        request: Request,
+        review: Review,
+        slope: float,
+        nodes: Sequence[Floats],
+        *,
+        loose: bool = False,
+    ) -> None:
         self.goal = objective_of(request.objective, people)
         self._constraint, self._review, self._slope = request.constraint, review, slope
         self._chances = np.array(review.chances)
-        self.nodes = [apart_enough(some_scores(member, _MOST), slope) for member in people.members]
+        self.nodes = list(nodes)
+        self.has_every_score = all(
+            at.size == member.score_count for member, at in zip(people.members, self.nodes, strict=True)
+        )
+        self._gaps = (
+            [_Gaps.of(member, at) for member, at in zip(people.members, self.nodes, strict=True)] if loose else []
+        )
         # Who is between two nodes counts for both, as odds on a straight line do: rates are those of everybody.
-        self._shares = [shares_by_label(member, at) for member, at in zip(people.members, self.nodes, strict=True)]
+        self._shares = [gaps.shares for gaps in self._gaps] or [
+            shares_by_label(member, at) for member, at in zip(people.members, self.nodes, strict=True)
+        ]
         self._weights = self.goal.shares
         self._coefficients = [coefficients(people, rate) for rate in request.constraint.rates]
-        size = sum(at.size for at in self.nodes)
-        self._u = columns_of(at.size for at in self.nodes)
+        sizes = [shares.shape[1] for shares in self._shares]
+        size = sum(sizes)
+        self._u = columns_of(sizes)
         self._v = [own + size for own in self._u]
         rates = len(request.constraint.rates)
         levels = np.arange(2 * size, 2 * size + rates * (2 + 2 * _LABELS) + 2)
@@ -163,9 +215,16 @@ class _Program:
                 best, fewest = x, coins
         return best
 
-    def without_slope(self) -> float:
-        """The optimum without a slope budget."""
-        return self._program(self._gain(), np.inf).solve().value + self.goal.constant
+    def optimum(self, slope: float) -> float:
+        """The optimum under a slope budget."""
+        return self._program(self._gain(), slope).solve().value + self.goal.constant
+
+    def bound(self) -> tuple[float, list[Floats]]:
+        """The optimum of a loose program, and how much its two curves rise in each gap of each group."""
+        answer = self._program(self._gain(), self._slope).solve()
+        x = answer.x
+        ends = [(x[u[: at.size]], x[v[: at.size]]) for u, v, at in zip(self._u, self._v, self.nodes, strict=True)]
+        return answer.value + self.goal.constant, [np.diff(u) + np.diff(u + v) for u, v in ends]
 
     def final_rates(self, yes: Sequence[Floats], upper: Sequence[Floats]) -> list[tuple[float, float]]:
         """Each group's (FPR, TPR) in the end."""
@@ -212,8 +271,12 @@ class _Program:
         most = np.ones(self._count)
         most[self._harm] = 2.0 * _LABELS
         program = LinearProgram(objective, np.zeros(self._count), most)
-        for u, v, at in zip(self._u, self._v, self.nodes, strict=True):
-            _rise(program, u, v, slope * np.diff(at) if np.isfinite(slope) else None)
+        for i, (u, v, at) in enumerate(zip(self._u, self._v, self.nodes, strict=True)):
+            steps = slope * np.diff(at) if np.isfinite(slope) else None
+            _rise(program, u[: at.size], v[: at.size], steps)
+            if self._gaps:
+                self._gaps[i].bound(program, u)
+                self._gaps[i].bound(program, u, v)
         every = zip(self._shares, self._weights, strict=True)
         program.at_most(
             [np.concatenate(self._v)],
@@ -261,6 +324,62 @@ class _Program:
             yes.append(own)
             upper.append(np.maximum(within_slope(at, _certain(own + reviewed), self._slope), own))
         return yes, upper
+
+
+@dataclass(frozen=True, eq=False)
+class _Gaps:
+    """A group's people at its nodes, and in the gaps between them label by label: so are its columns, too."""
+
+    shares: Floats
+    """Of the negatives and of the positives, a row each."""
+    least: Floats
+    """By how much a rising curve's mean odds of the positives may be below those of the negatives in each gap, and"""
+    most: Floats
+    """above: as parts of what it rises over the gap."""
+
+    @classmethod
+    def of(cls, group: Group, at: Floats) -> _Gaps:
+        """The gaps between these nodes."""
+        count = at.size - 1
+        shares, above = np.zeros((_LABELS, at.size + _LABELS * count)), []
+        scores = np.unique(np.concatenate(group.score_lists))
+        inner = scores[~np.isin(scores, at)]
+        place = np.searchsorted(at, inner) - 1
+        for y, side in enumerate(group.by_label):
+            weights = np.zeros(scores.size)
+            np.add.at(weights, np.searchsorted(scores, side.points), side.weights / side.weights.sum())
+            held = weights[~np.isin(scores, at)]
+            within = np.bincount(place, held, minlength=count)
+            shares[y, : at.size] = weights[np.isin(scores, at)]
+            shares[y, at.size + y * count : at.size + (y + 1) * count] = within
+            total = np.cumsum(held)
+            before = np.concatenate([[0.0], np.cumsum(within)])[place]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                above.append(1 - (total - before) / within[place])  # the part of the gap's people above a score
+        least, most = np.full(count, -1.0), np.full(count, 1.0)
+        both = np.isfinite(above[0]) & np.isfinite(above[1])
+        if both.any():  # a rising curve is a mixture of steps, and a step behind a score leads to such a difference
+            differs = (above[1] - above[0])[both]
+            known = np.unique(place[both])
+            least[known], most[known] = 0.0, 0.0
+            np.minimum.at(least, place[both], differs)
+            np.maximum.at(most, place[both], differs)
+        return cls(shares, least, most)
+
+    def bound(self, program: LinearProgram, *parts: NDArray[np.intp]) -> None:
+        """Rows for a curve, which is a sum of parts: in each gap its mean odds lie between those of the nodes."""
+        count = self.least.size
+        nodes = [own[: count + 1] for own in parts]
+        low, high = [own[:-1] for own in nodes], [own[1:] for own in nodes]
+        means = [[own[count + 1 + y * count : count + 1 + (y + 1) * count] for own in parts] for y in range(_LABELS)]
+        plus, minus = np.ones((count, len(parts))), -np.ones((count, len(parts)))
+        for mean in means:
+            program.at_most(np.column_stack([*low, *mean]), np.hstack([plus, minus]), np.zeros(count))
+            program.at_most(np.column_stack([*mean, *high]), np.hstack([plus, minus]), np.zeros(count))
+        columns = np.column_stack([*means[1], *means[0], *high, *low])
+        for sign, furthest in ((1, self.most), (-1, -self.least)):
+            rise = np.broadcast_to(furthest[:, None], plus.shape)
+            program.at_most(columns, np.hstack([sign * plus, sign * minus, -rise, rise]), np.zeros(count))
 
 
 def _rise(program: LinearProgram, u: NDArray[np.intp], v: NDArray[np.intp], steps: Floats | None) -> None:

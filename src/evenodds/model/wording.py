@@ -114,8 +114,9 @@ def text_of(proof: Certificate) -> str:
         f"Proven{_if_so(proof)}: {proof.objective_name} {proof.objective:.6f}; no {_rivals(proof)}{budget} get "
         f"{better} {proof.objective_bound:.6f} ({proof.bound_by}), so at most {proof.gap:.2g} is missed."
     )
+    few_scores = " that bend at some of the scores only" * (proof.bound_by == SOME_SCORES)
     lines.append(
-        f"Against the best of all {_curves(proof)} without a slope budget, {proof.unlimited:.6f}, "
+        f"Against the best of all rising curves{few_scores} without a slope budget, {proof.unlimited:.6f}, "
         f"{proof.loss:.2g} is given up."
     )
     if proof.mixes:
@@ -149,7 +150,7 @@ def _rivals(proof: Certificate) -> str:
     if proof.curve == "threshold":
         strict = f" of {proof.sample_tolerance:.4g} at the fit" if proof.sample_tolerance is not None else ""
         return f"thresholds within the tolerance{strict}"
-    return _curves(proof) + (f" that leave {proof.few}" if proof.few else "")
+    return "rising curves" + (f" that leave {proof.few}" if proof.few else "")
 
 
 def few_by_chance(proof: Certificate) -> str:
@@ -249,10 +250,6 @@ def _who_sets_the_point(proof: Certificate) -> list[str]:
 
 def _if_so(proof: Certificate) -> str:
     return "" if proof.reviewed is None else ", if reviewers are as assumed"
-
-
-def _curves(proof: Certificate) -> str:
-    return "rising curves" + " that bend at these scores only" * (proof.bound_by == SOME_SCORES)
 
 
 def _of_new_people(proof: Certificate) -> list[str]:
