@@ -189,7 +189,8 @@ def _curves_through(joint: JointDistribution, request: Request, chosen: Chosen) 
         floors = joint.pooled.slope_bounds(chosen.points, [slope] * len(joint.members))
         every = zip(joint.members, chosen.points, floors, strict=True)
         return [_optimal(group, point, slope, floor) for group, point, floor in every]
-    hard = np.isinf(slope) and not request.keep_individual_odds
+    named = isinstance(request.budget, GivenPoint) and request.budget.target != "baseline"
+    hard = np.isinf(slope) and not request.keep_individual_odds and not named
     search = CurveSearch(joint, family, chosen.points, hard=hard)
     inside = joint.score_range if request.keep_individual_odds else None
     paths = chosen_curves(search, request.criterion, steepest=slope, inside=inside)
