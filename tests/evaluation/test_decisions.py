@@ -228,7 +228,7 @@ def test_small_and_unknown_categories_are_marked_and_counted(people):
     assert small.impact_ratio > 1  # it is not the one that others are compared with
     assert max(row.impact_ratio for row in table.rows if row.by == "race" and not row.small) == 1
     rows = list(csv.DictReader(io.StringIO(table.csv())))
-    assert [row["people"] for row in rows if row["category"] == "unknown"] == ["80.0", "0.0", "80.0"]
+    assert [row["people"] for row in rows if row["category"] == "unknown"] == ["80", "0", "80"]
     assert {row["category"]: row["small"] for row in rows if row["by"] == "race"}["other"] == "yes"
     page = table.html()
     assert "other *" in page

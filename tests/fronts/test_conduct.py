@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -262,6 +263,19 @@ def test_rows_are_those_of_the_file_where_others_were_left_out(call, tmp_path):
         ),
         (["fit", "past.csv", *PEOPLE, "--curve", "linaer"], "--curve linaer is not known. Allowed: fixed, linear,"),
         (["fit", "past.csv", *PEOPLE, "--format", "xls"], "--format xls is not known. Allowed: csv, parquet, arrow."),
+        (["fit", "past.csv", *PEOPLE, "--constraints", "predictive_parity"], "selection_rate_parity.\n"),
+        (["fit", "past.csv", "--sensitive_features", "race"], "'--sensitive_features'. Hint: here it is --group."),
+        (["fit", "past.csv", "--overwrite"], "No such option '--overwrite'. Hint: here it is --force."),
+        (["fit", "past.csv", "--colour", "red"], "No such option '--colour'. Hint: evenodds fit --help."),
+        (["fit", "past.csv", *PEOPLE, "--group", "sex"], "--group is given twice. Hint: several columns are separated"),
+        (
+            ["fit", "past.csv", "--label", "repaid", *PEOPLE[:4], "sex"],
+            "argument (sex). Hint: several columns are separated by commas",
+        ),
+        (["-q", "fit"], "No such option '-q'. Hint: -q comes after the command."),
+        (["fit", "past.csv", *PEOPLE, "--guarantee", "finite"], "--guarantee finite is what a confidence rests on"),
+        (["fit", "past.csv", *PEOPLE, "--cost", "nan", "1"], "--cost nan 1: false_positive=nan is not allowed."),
+        (["guide", "lendr"], "CASE 'lendr' is not known."),
         (["fit", "past.csv", "--lable", "repaid"], "No such option '--lable'. Hint: did you mean '--label'?"),
         (["fit", "past.csv", "--score", "points"], "Missing option '--group'. Hint: evenodds fit --help."),
         (["fti"], "No such command 'fti'. Hint: did you mean 'fit'?"),
@@ -274,6 +288,157 @@ def test_words_are_answered_in_one_line_with_the_nearest(call, words, told):
     assert said.startswith("evenodds: ")
     assert said.count("\n") == 1
     assert told in said
+
+
+def written(past, path, **columns):
+    """The people with other columns, each of them text."""
+    for name, values in columns.items():
+        past = past.set_column(past.column_names.index(name), name, pa.array(values, pa.string()))
+    pa.csv.write_csv(past, path, write_options=pa.csv.WriteOptions(quoting_style="needed"))
+
+
+@pytest.mark.parametrize("word", ["NA", "nan", "N/A", "null", "NULL", "None", "#N/A"])
+def test_words_for_nothing_are_missing_labels_and_scores(call, past, tmp_path, word):
+    repaid = [word if i % 10 == 0 else str(label) for i, label in enumerate(past["repaid"].to_pylist())]
+    points = [word if i % 10 == 1 else str(score) for i, score in enumerate(past["points"].to_pylist())]
+    written(past, tmp_path / "words.csv", repaid=repaid, points=points)
+    lack = (
+        "120 without a finite score in 'points' (the first is row 2), "
+        "120 without a label in 'repaid' (the first is row 1)"
+    )
+    for more in ([], ["--positive-label", "1"]):
+        assert lack in call("fit", "words.csv", *PEOPLE, *more)[2]
+        code, printed, told = call("fit", "words.csv", *PEOPLE, *more, "--drop-incomplete")
+        assert (code, told.count("\n")) == (0, 1)
+        assert re.search(r"everybody +960 ", printed)
+    call("fit", "past.csv", *PEOPLE, "-o", "p.json")
+    assert "120 with a score that is missing" in call("apply", "p.json", "words.csv", *COLUMNS, "-o", "odds.csv")[2]
+    code, _, told = call("apply", "p.json", "words.csv", *COLUMNS, "-o", "odds.csv", "--on-invalid", "null")
+    assert code == 0
+    assert told == (
+        "evenodds: warning: 120 of 1,200 rows are left without odds: 120 without a finite score.\n"
+        "Written to odds.csv (1,200 rows).\n"
+    )
+
+
+def test_a_word_for_nothing_may_be_the_yes(call, past, tmp_path):
+    written(past, tmp_path / "words.csv", repaid=["NA" if label else "there" for label in past["repaid"].to_pylist()])
+    assert call("fit", "words.csv", *PEOPLE, "--positive-label", "NA")[:2] == call("fit", "past.csv", *PEOPLE)[:2]
+
+
+def test_labels_of_more_values_than_two_are_told(call, past, tmp_path):
+    words = [("yes" if i % 2 else "Yes") if label else "no" for i, label in enumerate(past["repaid"].to_pylist())]
+    written(past, tmp_path / "words.csv", repaid=words)
+    code, _, told = call("fit", "words.csv", *PEOPLE, "--positive-label", "yes")
+    assert code == 0
+    assert "In label column 'repaid' 2 values count as a no beside the yes, 'yes': " in told
+    assert "'Yes'" in told
+
+
+@pytest.mark.parametrize(
+    ("score", "hint"),
+    [("52.5%", "Hint: write 52.5 or a share of 1, without the sign"), ("52,5", "Hint: write it with a point, 52.5.")],
+)
+def test_numbers_as_people_write_them_are_answered_with_ours(call, past, tmp_path, score, hint):
+    written(past, tmp_path / "words.csv", points=[score] * past.num_rows)
+    assert hint in call("fit", "words.csv", *PEOPLE)[2]
+
+
+def test_rows_of_unknown_groups_are_counted_and_explained(call, past, tmp_path):
+    written(past, tmp_path / "others.csv", race=["white" if i % 3 else "green, f" for i in range(past.num_rows)])
+    call("fit", "past.csv", *PEOPLE, "-o", "p.json")
+    code, _, told = call("apply", "p.json", "others.csv", *COLUMNS, "-o", "odds.csv", "--on-invalid", "null")
+    assert code == 0
+    assert "400 of 1,200 rows are left without odds: 400 of no group that the policy knows. Hint: the groups of" in told
+
+
+def test_scores_of_a_narrower_scale_are_told(call, past, tmp_path):
+    """Shares in place of points: all of them are within the range of the fit, and all get the same odds."""
+    low, high = past["points"].to_pylist()[:2]
+    points = [f"{score:.3f}" for score in past["points"].to_pylist()]
+    points[0], points[1] = "0", "100"
+    written(past, tmp_path / "wide.csv", points=points)
+    assert low != high
+    call("fit", "wide.csv", *PEOPLE, "-o", "p.json")
+    written(past, tmp_path / "shares.csv", points=[f"{float(score) / 100:.4f}" for score in points])
+    for words in (
+        ["apply", "p.json", "shares.csv", *COLUMNS, "-o", "odds.csv"],
+        ["audit", "p.json", "shares.csv", *PEOPLE],
+        ["update", "p.json", "shares.csv", *PEOPLE, "--max-change", "1"],
+    ):
+        told = "".join(call(*words)[1:])
+        told = " ".join(told.split())
+        assert (
+            "All 1,200 scores lie between 0 and 1, next to each other among those of the fit, which go from 0 to 100."
+            in told
+        )
+
+
+def test_nothing_else_is_written_over_a_key_or_a_policy(call, policy, tmp_path):
+    assert policy.groups
+    call("draw-key", "-o", "key.txt")
+    call("fit", "past.csv", *PEOPLE, "-o", "other.json")
+    before = {name: (tmp_path / name).read_bytes() for name in ("key.txt", "other.json")}
+    for name, kind in (("key.txt", "key"), ("other.json", "policy")):
+        for words in (
+            ["apply", "policy.json", "past.csv", *COLUMNS],
+            ["report", "policy.json", "past.csv", *PEOPLE, "--format", "html"],
+            ["sql", "policy.json", "--dialect", "duckdb", "--table", "people", *COLUMNS],
+        ):
+            code, _, told = call(*words, "-o", name)
+            assert (code, told) == (
+                2,
+                f"evenodds: {name} holds a {kind}, which would be lost. Hint: choose another file for -o.\n",
+            )
+    assert "key.txt holds a key" in call("fit", "past.csv", *PEOPLE, "-o", "key.txt", "--force")[2]
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+def test_a_hyphen_is_standard_output_wherever_a_policy_is_written(call, tmp_path):
+    code, printed, told = call("fit", "past.csv", *PEOPLE, "-o", "-")
+    assert (code, told) == (0, "")
+    (tmp_path / "p.json").write_text(printed)
+    assert len(eo.Policy.load(tmp_path / "p.json").groups) == 2
+    code, printed, told = call("update", "p.json", "past.csv", *PEOPLE, "--max-change", "0.1", "-o", "-")
+    assert code == 0
+    (tmp_path / "next.json").write_text(printed)
+    assert len(eo.Policy.load(tmp_path / "next.json").groups) == 2
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_column_that_comes_twice_matters_only_if_it_is_read(call, past, tmp_path):
+    twice = past.append_column("note", pa.array(["x"] * past.num_rows)).append_column("note", past["name"])
+    pa.csv.write_csv(twice, tmp_path / "twice.csv")
+    assert call("fit", "twice.csv", *PEOPLE)[1] == call("fit", "past.csv", *PEOPLE)[1]
+    told = call("fit", "twice.csv", "--score", "points", "--group", "note", "--label", "repaid")[2]
+    assert "more than one column 'note'. Hint: rename one of them, or leave it out." in told
+    call("fit", "past.csv", *PEOPLE, "-o", "p.json")
+    assert "more than one column 'note'" in call("apply", "p.json", "twice.csv", *COLUMNS)[2]
+
+
+def test_what_is_tabs_stays_tabs_on_standard_output(call, past, tmp_path):
+    pa.csv.write_csv(past, tmp_path / "past.tsv", write_options=pa.csv.WriteOptions(delimiter="\t"))
+    call("fit", "past.csv", *PEOPLE, "-o", "p.json")
+    assert call("apply", "p.json", "past.tsv", *COLUMNS)[1].startswith("name\tpoints\trace\trepaid\todds\n")
+    call("apply", "p.json", "past.tsv", *COLUMNS, "-o", "odds.csv")
+    assert (tmp_path / "odds.csv").read_text().startswith("name,points,race,repaid,odds\n")
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".json", ".gz"])
+def test_no_table_is_written_under_the_name_of_something_else(call, policy, tmp_path, ending):
+    assert policy.groups
+    told = call("apply", "policy.json", "past.csv", *COLUMNS, "-o", f"odds{ending}")[2]
+    assert told == f"evenodds: -o odds{ending}: no {ending} is written. Hint: -o odds.csv, .parquet or .arrow.\n"
+    assert not (tmp_path / f"odds{ending}").exists()
+
+
+def test_rows_of_a_file_that_is_read_in_parts_are_not_told_as_all(call, policy, tmp_path):
+    assert policy.groups
+    with (tmp_path / "long.csv").open("w") as file:
+        file.write("points,race,note\n" + f"50,white,{'x' * 60}\n" * 130_000 + ",white,\n")
+    told = call("apply", "policy.json", "long.csv", *COLUMNS, "-o", "odds.csv")[2]
+    assert "long.csv: 1 of the first 130,001 rows cannot be given odds: 1 with a score that is missing" in told
+    assert "(row 130001: score nan, group 'white')" in told
 
 
 def test_columns_of_the_group_in_another_order_are_told(call, past, tmp_path):

@@ -159,6 +159,26 @@ def test_many_weak_groups_are_one_warning_for_each_weakness():
     assert "with an AUC below 1/2: 'b1' with 0.3030; 'b0' with 0.3050. Little but the diagonal is in their" in wrong
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (("white", "White"), "Groups 'White' and 'white' differ in capitals only. Hint: are they one group?"),
+        (("a, f", "?, f"), "Group '?, f' is named as what is not known often is."),
+        (("NA", "nan"), "Groups 'NA', 'nan' are named as what is not known often is."),
+    ],
+)
+def test_names_that_are_hardly_those_of_groups_are_told(names, told):
+    counts = dict.fromkeys(names, ([1, 2, 3], [50, 30, 20], [20, 30, 50]))
+    with pytest.warns(eo.EvenoddsWarning) as caught:
+        eo.fit(eo.JointDistribution.from_counts(counts))
+    assert str(caught[-1].message).startswith(told)
+
+
+def test_a_guarantee_without_a_confidence_is_refused(joint):
+    with pytest.raises(eo.OptionError, match=r"guarantee='finite' is what a confidence rests on, and none is asked"):
+        eo.fit(joint, guarantee="finite", tolerance=0.1)
+
+
 def test_the_default_budget_applies_unless_a_target_is_given(joint):
     assert np.isfinite(eo.fit(joint).certificate.max_slope)
     assert eo.fit(joint, target=(0.2, 0.45)).certificate.max_slope == np.inf

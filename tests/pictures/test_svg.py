@@ -185,6 +185,17 @@ def test_names_do_not_cover_each_other():
                     assert x + w < u or u + z < x or abs(y - v) > 0.03
 
 
+def test_lines_that_are_crowded_have_a_legend_instead_of_names_upon_each_other():
+    rng = np.random.default_rng(0)
+    names = np.array(["African-American", "Asian", "Caucasian", "Hispanic", "Native American", "Other"])
+    group, score = rng.choice(6, 3600, p=[0.5, 0.02, 0.33, 0.09, 0.01, 0.05]), rng.integers(1, 11, 3600).astype(float)
+    label = (rng.random(3600) < 0.15 + 0.06 * score).astype(int)
+    joint = eo.JointDistribution.from_arrays(score, names[group], label)
+    figure = figures.score_rates_figure(joint)
+    assert line_labels(figure) == []
+    assert list(legend(figure)) == list(joint.groups)
+
+
 def test_many_groups_have_a_legend_instead_of_names():
     many = _joint(tuple(f"group {i:02}" for i in range(14)), n=6000)
     figure = figures.score_rates_figure(many)

@@ -97,6 +97,25 @@ def test_every_section_is_there(document):
     assert len(set(pictures)) == len(pictures)
 
 
+def test_machines_are_told_every_column_of_every_table(document):
+    """A key of its own for each, also where what a person reads is "after" several times."""
+    tables = [block for section in document.sections for block in section.blocks if isinstance(block, Table)]
+    every = [block for section in plain(document)["sections"] for block in section["blocks"] if "rows" in block]
+    assert len(tables) == len(every) > 5
+    for table, told in zip(tables, every, strict=True):
+        assert {len(row) for row in told["rows"]} <= {len(table.columns)}, table.title
+    (each,) = (table for table in every if "told yes before" in table["rows"][0])
+    assert {"told yes after", "FPR after", "TPR after", "by chance after"} <= each["rows"][0].keys()
+
+
+def test_the_words_are_right_whichever_label_is_the_yes():
+    people = _people()
+    text = rendered(eo.report(eo.fit(people), people), "markdown")
+    assert "label 0" not in text
+    assert "label 1" not in text
+    assert "of the negatives" in text
+
+
 def test_before_and_after_are_the_rates_of_both(document, policy, joint):
     after = eo.metrics(policy, joint).groups
     table = _table(document, "What it does to each group")

@@ -13,7 +13,7 @@ import html
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
@@ -31,6 +31,11 @@ __all__ = ["SMALL_SHARE", "Impact", "ImpactRatios", "check_odds", "impact_ratios
 SMALL_SHARE = 0.02
 """Of the people: a category with fewer may be left out."""
 UNKNOWN = ("", "unknown", "n/a", "na", "null", "none", "not specified", "prefer not to say")
+
+
+def _number(people: float) -> float:
+    """A number of people, which is whole but for weights."""
+    return int(people) if float(people).is_integer() else people
 
 
 @dataclass(frozen=True)
@@ -86,8 +91,10 @@ class ImpactRatios:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([field.name for field in fields(Impact)])
-        writer.writerows([*astuple(row)[:-1], "yes" if row.small else "no"] for row in self.rows)
-        writer.writerows([by, "unknown", people, "", "", "", "", ""] for by, people in self.unknown)
+        for row in self.rows:
+            counted = replace(row, people=_number(row.people), selected=_number(row.selected))
+            writer.writerow([*astuple(counted)[:-1], "yes" if row.small else "no"])
+        writer.writerows([by, "unknown", _number(people), "", "", "", "", ""] for by, people in self.unknown)
         return text.getvalue()
 
     def html(self) -> str:

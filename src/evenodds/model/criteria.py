@@ -103,7 +103,7 @@ def check_criterion(criterion: str, family: Family) -> None:
     if criterion == "smoothest" and smooth is not None and not smooth.size:
         msg = (
             f"criterion='smoothest' compares curves without kinks, and {family.with_article} has some. "
-            "Allowed with it: curve='cubic', 'quartic', or 'quadratic' (at p = 1/2)."
+            "Allowed with it: the curves cubic, quartic, and quadratic (at p = 1/2)."
         )
         raise OptionError(msg)
     # The fixed curve has no path either; the one that there is satisfies them all.

@@ -207,7 +207,11 @@ def goal_settings(given: dict[str, Any]) -> dict[str, Any]:
             raise OptionError(msg)
         from evenodds.model.goals import Cost  # noqa: PLC0415 loads numpy
 
-        settings["objective"] = Cost(*given["cost"])
+        try:
+            settings["objective"] = Cost(*given["cost"])
+        except OptionError as error:
+            msg = f"--cost {given['cost'][0]:g} {given['cost'][1]:g}: {error}"
+            raise OptionError(msg) from None
     return settings
 
 
