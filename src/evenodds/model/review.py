@@ -40,7 +40,7 @@ from evenodds.model.traces import some_scores
 __all__ = ["Reviews", "solved_with_review"]
 
 _MOST = 200  # scores of each label in a group at which odds are looked for, evenly by rank
-_LOOKS = 3  # times that more scores are looked at where a bound's curves rise
+_LOOKS = 6  # times that more scores are looked at where a bound's curves rise
 _MORE = 400  # scores of a group each time
 _PROVEN = 1e-9  # an optimum that is nearer than this to its bound is proven
 _ROOM = (1.0, 0.1, 0.03, 0.01, 0.01, 0.01)  # from sums of odds to numbers of people, step by step
