@@ -496,9 +496,9 @@ CALLS = [  # commands, options and arguments that are missing, unknown, misspelt
     ("study credti", "No such command 'credti'. Hint: did you mean 'credit'?"),
     ("study credit more", "Got unexpected extra argument (more). Hint: evenodds study credit --help."),
     ("study compas --nonsense", "No such option '--nonsense'."),
-    ("guide somebody", "case='somebody' is not known. Allowed: default, lender, places, court,"),
+    ("guide somebody", "CASE 'somebody' is not known. Allowed: default, lender, places, court,"),
     ("guide lendr", "Hint: did you mean 'lender'?"),
-    ("guide ''", "case='' is not known."),
+    ("guide ''", "CASE '' is not known."),
     ("guide lender court", "Got unexpected extra argument (court)."),
     ("guide --case lender", "No such option '--case'."),
 ]

@@ -179,7 +179,7 @@ def test_other_names_are_nobody_elses():
 def test_an_unknown_case_is_refused_in_one_line_with_the_nearest(run):
     told = run("guide", "lendr", exit_code=2)
     assert told == (
-        "evenodds: case='lendr' is not known. Allowed: default, lender, places, court, few, none, small, review, "
+        "evenodds: CASE 'lendr' is not known. Allowed: default, lender, places, court, few, none, small, review, "
         "already. Hint: did you mean 'lender'?\n"
     )
     assert "Allowed: default, lender" in run("guide", "zzz", exit_code=2)
