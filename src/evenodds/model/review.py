@@ -16,6 +16,7 @@ that leaves the fewest people to chance, where it may be as steep as it likes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ from evenodds.geometry.pieces import Floats
 from evenodds.geometry.program import Answer, LinearProgram, SolverError, columns_of
 from evenodds.model.band import gentlest_in, gentlest_pair_in
 from evenodds.model.curves import Curve, is_random
+from evenodds.model.gaps import Gaps
 from evenodds.model.goals import Objective, coefficients, objective_of
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
@@ -41,7 +43,7 @@ __all__ = ["Reviews", "solved_with_review"]
 
 _MOST = 200  # scores of each label in a group at which odds are looked for, evenly by rank
 _LOOKS = 6  # times that more scores are looked at where a bound's curves rise
-_MORE = 400  # scores of a group each time
+_MORE = 150  # scores of a group each time
 _PROVEN = 1e-9  # an optimum that is nearer than this to its bound is proven
 _ROOM = (1.0, 0.1, 0.03, 0.01, 0.01, 0.01)  # from sums of odds to numbers of people, step by step
 _NOISE = 1e-11  # odds so near 0, 1 or each other are rounding of the program
@@ -94,18 +96,29 @@ def solved_with_review(joint: JointDistribution, request: Request, review: Revie
 
 
 def _searched(people: JointDistribution, request: Request, review: Review, slope: float) -> tuple[_Program, float]:
-    """The program, and what no rising curves gain more than; of many scores those are looked at where curves rise."""
+    """The program, and what no rising curves gain more than.
+
+    Of many scores those are looked at where a bound's curves rise. Gentle curves rise everywhere, and a straight line
+    between two nodes is hardly worse than any of them: there the bound is all that is asked for.
+    """
     nodes = [apart_enough(some_scores(member, _MOST), slope) for member in people.members]
     program, bound = _Program(people, request, review, slope, nodes), np.inf
-    for look in range(_LOOKS + 1):
-        if program.has_every_score:
-            break
-        least, rises = _Program(people, request, review, slope, nodes, loose=True).bound()
-        bound = min(bound, least)
-        if look == _LOOKS or bound <= program.optimum(slope) + _PROVEN:
-            break
-        nodes = [_refined(*own, slope) for own in zip(people.members, nodes, rises, strict=True)]
-        program = _Program(people, request, review, slope, nodes)
+    if program.has_every_score:
+        return program, bound
+    looks = 0 if np.isfinite(slope) else _LOOKS
+    bound = program.most
+    with suppress(SolverError):  # what was found before is as true
+        best = program.optimum(slope)
+        for look in range(looks + 1):
+            least, rises = _Program(people, request, review, slope, nodes, loose=True).bound()
+            bound = min(bound, least)
+            if look == looks or bound <= best + _PROVEN:
+                break
+            nodes = [_refined(*own, slope) for own in zip(people.members, nodes, rises, strict=True)]
+            closer = _Program(people, request, review, slope, nodes)
+            best, program = closer.optimum(slope), closer
+            if bound <= best + _PROVEN:
+                break
     return program, bound
 
 
@@ -165,7 +178,7 @@ class _Program:
             at.size == member.score_count for member, at in zip(people.members, self.nodes, strict=True)
         )
         self._gaps = (
-            [_Gaps.of(member, at) for member, at in zip(people.members, self.nodes, strict=True)] if loose else []
+            [Gaps.of(member, at) for member, at in zip(people.members, self.nodes, strict=True)] if loose else []
         )
         # Who is between two nodes counts for both, as odds on a straight line do: rates are those of everybody.
         self._shares = [gaps.shares for gaps in self._gaps] or [
@@ -218,6 +231,11 @@ class _Program:
     def optimum(self, slope: float) -> float:
         """The optimum under a slope budget."""
         return self._program(self._gain(), slope).solve().value + self.goal.constant
+
+    @property
+    def most(self) -> float:
+        """What rates gain at most, whether curves have them or not."""
+        return self.goal.constant + float(np.maximum(self.goal.by_rate, 0.0).sum())
 
     def bound(self) -> tuple[float, list[Floats]]:
         """The optimum of a loose program, and how much its two curves rise in each gap of each group."""
@@ -275,8 +293,10 @@ class _Program:
             steps = slope * np.diff(at) if np.isfinite(slope) else None
             _rise(program, u[: at.size], v[: at.size], steps)
             if self._gaps:
-                self._gaps[i].bound(program, u)
-                self._gaps[i].bound(program, u, v)
+                for parts in ((u,), (u, v)):
+                    self._gaps[i].bound(program, *parts)
+                    if np.isfinite(slope):
+                        self._gaps[i].bound_slope(program, slope, *parts)
         every = zip(self._shares, self._weights, strict=True)
         program.at_most(
             [np.concatenate(self._v)],
@@ -324,62 +344,6 @@ class _Program:
             yes.append(own)
             upper.append(np.maximum(within_slope(at, _certain(own + reviewed), self._slope), own))
         return yes, upper
-
-
-@dataclass(frozen=True, eq=False)
-class _Gaps:
-    """A group's people at its nodes, and in the gaps between them label by label: so are its columns, too."""
-
-    shares: Floats
-    """Of the negatives and of the positives, a row each."""
-    least: Floats
-    """By how much a rising curve's mean odds of the positives may be below those of the negatives in each gap, and"""
-    most: Floats
-    """above: as parts of what it rises over the gap."""
-
-    @classmethod
-    def of(cls, group: Group, at: Floats) -> _Gaps:
-        """The gaps between these nodes."""
-        count = at.size - 1
-        shares, above = np.zeros((_LABELS, at.size + _LABELS * count)), []
-        scores = np.unique(np.concatenate(group.score_lists))
-        inner = scores[~np.isin(scores, at)]
-        place = np.searchsorted(at, inner) - 1
-        for y, side in enumerate(group.by_label):
-            weights = np.zeros(scores.size)
-            np.add.at(weights, np.searchsorted(scores, side.points), side.weights / side.weights.sum())
-            held = weights[~np.isin(scores, at)]
-            within = np.bincount(place, held, minlength=count)
-            shares[y, : at.size] = weights[np.isin(scores, at)]
-            shares[y, at.size + y * count : at.size + (y + 1) * count] = within
-            total = np.cumsum(held)
-            before = np.concatenate([[0.0], np.cumsum(within)])[place]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                above.append(1 - (total - before) / within[place])  # the part of the gap's people above a score
-        least, most = np.full(count, -1.0), np.full(count, 1.0)
-        both = np.isfinite(above[0]) & np.isfinite(above[1])
-        if both.any():  # a rising curve is a mixture of steps, and a step behind a score leads to such a difference
-            differs = (above[1] - above[0])[both]
-            known = np.unique(place[both])
-            least[known], most[known] = 0.0, 0.0
-            np.minimum.at(least, place[both], differs)
-            np.maximum.at(most, place[both], differs)
-        return cls(shares, least, most)
-
-    def bound(self, program: LinearProgram, *parts: NDArray[np.intp]) -> None:
-        """Rows for a curve, which is a sum of parts: in each gap its mean odds lie between those of the nodes."""
-        count = self.least.size
-        nodes = [own[: count + 1] for own in parts]
-        low, high = [own[:-1] for own in nodes], [own[1:] for own in nodes]
-        means = [[own[count + 1 + y * count : count + 1 + (y + 1) * count] for own in parts] for y in range(_LABELS)]
-        plus, minus = np.ones((count, len(parts))), -np.ones((count, len(parts)))
-        for mean in means:
-            program.at_most(np.column_stack([*low, *mean]), np.hstack([plus, minus]), np.zeros(count))
-            program.at_most(np.column_stack([*mean, *high]), np.hstack([plus, minus]), np.zeros(count))
-        columns = np.column_stack([*means[1], *means[0], *high, *low])
-        for sign, furthest in ((1, self.most), (-1, -self.least)):
-            rise = np.broadcast_to(furthest[:, None], plus.shape)
-            program.at_most(columns, np.hstack([sign * plus, sign * minus, -rise, rise]), np.zeros(count))
 
 
 def _rise(program: LinearProgram, u: NDArray[np.intp], v: NDArray[np.intp], steps: Floats | None) -> None:
