@@ -483,6 +483,18 @@ def test_the_drift_bound_holds_whoever_the_reference_are():
     assert eo.audit(policy, moved, reference=one_sided).drift_bound is None
 
 
+def test_groups_of_the_reference_that_nobody_audits_do_not_matter():
+    rng = np.random.default_rng(0)
+    group, label = rng.choice(["a", "b"], 2000), rng.random(2000) < 0.4
+    score = rng.normal(label, 1)
+    joint = eo.JointDistribution.from_arrays(score, group, label)
+    more = eo.JointDistribution.from_arrays([*score, 0, 1], [*group, "c", "c"], [*label, 0, 1])
+    policy = eo.fit(joint)
+    alone, beside = (eo.audit(policy, joint, reference=reference) for reference in (joint, more))
+    assert beside.drift_bound == alone.drift_bound
+    assert beside.drift == alone.drift
+
+
 def test_an_open_verdict_names_who_differs_most_and_who_is_least_certain():
     rng = np.random.default_rng(3)
     group = np.repeat(["a", "b", "few"], [4000, 4000, 60])

@@ -39,6 +39,15 @@ def test_the_difference_is_what_new_people_show():
     assert np.median(foretold) == pytest.approx(np.median(shown), rel=0.5)
 
 
+def test_under_demographic_parity_it_is_about_selection_rates():
+    population = eo.JointDistribution.from_arrays(*people(1, 200_000))
+    joint = eo.JointDistribution.from_arrays(*people(100, 1000))
+    shown = eo.metrics(eo.fit(joint, constraints="demographic_parity"), population).demographic_parity_difference
+    foretold = eo.stability(joint, draws=21, constraints="demographic_parity").difference
+    assert foretold.low / 2 <= shown <= 2 * foretold.high
+    assert foretold.high < 0.2
+
+
 def test_the_holdout_settles_the_tolerance():
     joint = eo.JointDistribution.from_arrays(*people(2, 8000))
     found = eo.stability(joint, draws=20)

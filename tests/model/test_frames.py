@@ -64,6 +64,7 @@ def test_labels_may_be_booleans_or_named(engines, kind):
         ({}, {"y": pa.array([0, 0, None, 0, 1, 1])}, r"label column 'y' .*(other than 0 and 1|must be 0 or 1)"),
         ({"label": "name"}, {}, r"label column 'name' .*Hint: .*positive_label="),
         ({"label": "name", "positive_label": "ja"}, {}, r"positive_label='ja' does not occur in label column 'name'"),
+        ({"weight": "name"}, {}, r"weight column 'name' (holds String.* not|must be) numbers"),
         ({"weight": "w"}, {"w": [1.0, -1, 1, 1, 1, 1]}, r"weight column 'w' has 1 .*negative"),
         ({"weight": "w"}, {"w": [1.0, np.nan, 1, 1, 1, 1]}, r"weight column 'w' has 1 .*NaN"),
         ({}, {"y": [0, 0, 0, 0, 1, 1]}, r"Group 'a' has weight 3 of negatives, none of positives"),

@@ -134,6 +134,8 @@ def test_what_would_let_a_share_of_yeses_be_reached_is_told():
     assert "or give up selection_rate" in told
     least = float(re.search(r"max_randomized=([\d.]+), most of it", told)[1])
     assert eo.fit(joint, selection_rate=0.5, max_randomized=least).certificate.selected == pytest.approx(0.5)
+    with pytest.raises(eo.UnreachableError):
+        eo.fit(joint, selection_rate=0.5, max_randomized=0.99 * least)
     with pytest.raises(eo.UnreachableError) as caught:
         eo.fit(joint, selection_rate=0.999, max_slope=0.02, curve="cubic", keep_individual_odds=True)
     assert "a tolerance, another selection_rate, or give up" in str(caught.value)
