@@ -324,3 +324,11 @@ def test_a_hint_is_never_a_tolerance_that_is_refused():
     joint = eo.datasets.compas(races=["African-American", "Asian", "Caucasian", "Hispanic", "Native American", "Other"])
     with pytest.raises(eo.UnreachableError, match="Hint: merge the smallest groups"):
         eo.fit(joint, tolerance=0.1, confidence=0.95)
+
+
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+def test_groups_differ_by_no_more_than_everything():
+    few = eo.JointDistribution.from_counts({"a": ([1, 2], [2, 1], [1, 2]), "b": ([1, 2], [2, 1], [1, 3])})
+    certificate = eo.fit(few, max_slope=1).certificate
+    assert certificate.population_bound(0.99, guarantee="finite") == 1.0
+    assert certificate.population_bound(0.99) <= 1.0
