@@ -331,3 +331,12 @@ def test_warnings_name_the_line_that_asked():
     assert len(fitted) == len(updated) > 0
     assert estimated
     assert {warning.filename for warning in (*fitted, *updated, *estimated)} == {__file__}
+
+
+@pytest.mark.filterwarnings("ignore::evenodds.EvenoddsWarning")
+def test_a_group_whose_people_have_one_score_is_updated_too():
+    joint = eo.JointDistribution.from_counts({"a": ([5], [40], [60]), "b": ([1, 2, 8], [50, 30, 20], [20, 30, 50])})
+    policy = eo.fit(joint, max_slope=1)
+    new = eo.update(policy, joint, max_change=0.05)
+    assert new.certificate.change.least < 1e-8
+    assert abs(new.curves["a"](5) - policy.curves["a"](5)) <= 0.05
