@@ -149,3 +149,11 @@ def test_odds_distance_is_a_metric_bounded_by_the_slope(curve, a, b, c):
     assert ab == float(eo.odds_distance(curve, b, a))
     assert ac <= ab + bc + 1e-12
     assert ab <= curve.lipschitz * abs(a - b) * (1 + 1e-9) + 1e-9
+
+
+def test_individual_odds_of_which_a_part_is_open_to_all():
+    """Odds from 0 to 1/2 in one group, from 1/4 to 3/4 in the other: of those on offer a third are open to both."""
+    curves = {"a": eo.Curve("linear", 0, 20, 0.5), "b": eo.Curve("linear", -5, 15, 0.5)}
+    found = eo.individual_odds(curves, (0, 10))
+    assert not found.holds
+    assert found.share == pytest.approx(1 / 3)
