@@ -203,3 +203,11 @@ def test_a_group_that_no_file_can_hold_is_refused(groups):
     if isinstance(groups[0], str):
         with pytest.raises(eo.DataError, match="read the groups with the encoding that they have"):
             eo.JointDistribution.from_arrays([1, 2, 1, 2], groups * 2, [0, 0, 1, 1])
+
+
+def test_whole_numbers_below_zero_too_are_refused_where_floats_cannot_tell_them_apart():
+    scores = -(2**53) - np.arange(8)
+    with pytest.raises(
+        eo.DataError, match=r"score has 8 whole numbers so large that a float tells only 5 of them apart"
+    ):
+        eo.JointDistribution.from_arrays(scores, list("aabb") * 2, [0, 1] * 4)
