@@ -70,23 +70,7 @@ class Commands(click.Group):
         if not (ctx.resilient_parsing or name.startswith("-") or name in self.commands):
             msg = f"No such command {name!r}.{did_you_mean(name, self.commands)}"
             raise click.UsageError(msg, ctx)
-        resolved = super().resolve_command(ctx, args)
-        if resolved[1] is not None and not ctx.resilient_parsing:
-            _check_one_group(resolved[1], resolved[2], ctx)
-        return resolved
-
-
-def _check_one_group(command: click.Command, args: list[str], parent: click.Context) -> None:
-    """Refuse two options --group, where click takes the last and both columns may be meant."""
-    context = click.Context(command, info_name=command.name, parent=parent)
-    try:
-        _, _, order = command.make_parser(context).parse_args(list(args))
-    except click.UsageError:
-        return  # which click will say itself
-    if sum("--group" in one.opts for one in order) > 1:
-        several = "several columns are" if command.name != "explain" else "the values of several columns are"
-        msg = f"--group is given twice. Hint: {several} separated by commas."
-        raise click.UsageError(msg, context)
+        return super().resolve_command(ctx, args)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ __all__ = [
     "fit_options",
     "fit_settings",
     "force",
+    "given_once",
     "goal_options",
     "goal_settings",
     "groups_of",
@@ -57,6 +58,18 @@ def words_in(where: str) -> Callable[[], tuple[str, ...]]:
     return words
 
 
+def given_once(several: str) -> dict[str, Any]:
+    """An option that is refused if it is given twice: click would take the last, where both may be meant."""
+
+    def only(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> str | None:
+        if len(given) > 1:
+            msg = f"{option.opts[-1]} is given twice. Hint: {several} separated by commas."
+            raise click.UsageError(msg, context)
+        return given[0] if given else None
+
+    return {"multiple": True, "callback": only}
+
+
 data = click.argument("data", metavar="DATA")
 policy_file = click.argument("policy", metavar="POLICY", type=click.Path())
 force = click.option("--force", is_flag=True, help="Write over a policy that is there already, without asking.")
@@ -70,7 +83,11 @@ file_format = click.option("--format", "file_format", **_formats)
 _data_format = click.option("--data-format", "file_format", **_formats)
 delimiter = click.option("--delimiter", help="Between the columns of a CSV; a comma, or a tab for .tsv.")
 _group = click.option(
-    "--group", required=True, metavar="COLUMN[,COLUMN]", help="The protected group; several make one."
+    "--group",
+    required=True,
+    **given_once("several columns are"),
+    metavar="COLUMN[,COLUMN]",
+    help="The protected group; several make one.",
 )
 columns = _together(click.option("--score", required=True, metavar="COLUMN", help="The model's score."), _group)
 _more = (

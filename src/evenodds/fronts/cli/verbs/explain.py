@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from evenodds.fronts.cli.notes import answer
-from evenodds.fronts.cli.options import as_json, policy_file
+from evenodds.fronts.cli.options import as_json, given_once, policy_file
 
 __all__ = ["explain"]
 
@@ -13,7 +13,12 @@ __all__ = ["explain"]
 @click.command()
 @policy_file
 @click.option("--score", type=float, required=True, help="The person's score.")
-@click.option("--group", required=True, help="The person's group; values of several columns separated by commas.")
+@click.option(
+    "--group",
+    required=True,
+    **given_once("the values of several columns are"),
+    help="The person's group; values of several columns separated by commas.",
+)
 @click.option("--odds", type=float, multiple=True, help="Odds whose score is wanted too.")
 @as_json
 def explain(*, policy: str, score: float, group: str, odds: tuple[float, ...], as_json: bool) -> None:
