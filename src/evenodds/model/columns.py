@@ -17,6 +17,7 @@ __all__ = [
     "EMPTY_TABLE",
     "EXACT",
     "HUGE",
+    "WORDS_FOR_NOTHING",
     "check_amounts",
     "check_lengths",
     "check_resolution",
@@ -30,6 +31,8 @@ EXACT = 2**53
 """Whole numbers up to it are floats."""
 HUGE = 1e150
 """Numbers beyond it cannot be squared and summed."""
+WORDS_FOR_NOTHING = frozenset({"", "#n/a", "n/a", "na", "nan", "none", "null"})
+"""What other programs write for a value that is not there, in small letters."""
 EMPTY_TABLE = "The table is empty. Hint: at least one negative and one positive person in each group are needed."
 """What is said where nobody is given."""
 _SHOWN = 5  # values that are listed in a message

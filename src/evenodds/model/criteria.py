@@ -339,8 +339,8 @@ def _bottoms(
 
 def _gaps_beside(p: Floats, which: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """How far the nearer and the farther neighbour of some places on a path are."""
-    gaps = np.diff(np.unique(p))
-    place = np.searchsorted(np.unique(p), p[which])
+    places = np.unique(p)
+    gaps, place = np.diff(places), np.searchsorted(places, p[which])
     left, right = gaps[np.maximum(place - 1, 0)], gaps[np.minimum(place, gaps.size - 1)]
     return np.minimum(left, right), np.maximum(left, right)
 

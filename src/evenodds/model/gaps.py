@@ -44,15 +44,13 @@ class Gaps:
         count = at.size - 1
         shares, above = np.zeros((_LABELS, at.size + _LABELS * count)), []
         before, behind = np.zeros((_LABELS, count)), np.zeros((_LABELS, count))
-        scores = np.unique(np.concatenate(group.score_lists))
-        inner = scores[~np.isin(scores, at)]
+        is_node = np.isin(group.scores, at)
+        inner = group.scores[~is_node]
         place = np.searchsorted(at, inner) - 1
-        for y, side in enumerate(group.by_label):
-            weights = np.zeros(scores.size)
-            np.add.at(weights, np.searchsorted(scores, side.points), side.weights / side.weights.sum())
-            held = weights[~np.isin(scores, at)]
+        for y, weights in enumerate(group.class_conditional):
+            held = weights[~is_node]
             within = np.bincount(place, held, minlength=count)
-            shares[y, : at.size] = weights[np.isin(scores, at)]
+            shares[y, : at.size] = weights[is_node]
             shares[y, at.size + y * count : at.size + (y + 1) * count] = within
             total, until = np.cumsum(held), np.concatenate([[0.0], np.cumsum(within)])[place]
             with np.errstate(invalid="ignore", divide="ignore"):

@@ -124,8 +124,7 @@ def _searched(people: JointDistribution, request: Request, review: Review, slope
 
 def _refined(group: Group, nodes: Floats, rises: Floats, slope: float) -> Floats:
     """Nodes with those scores between them at which a bound's curves rise most."""
-    scores = np.unique(np.concatenate(group.score_lists))
-    inner = scores[~np.isin(scores, nodes)]
+    inner = np.setdiff1d(group.scores, nodes)
     rise = rises[np.searchsorted(nodes, inner) - 1]
     most = np.argsort(-rise, kind="stable")[:_MORE]
     return apart_enough(np.union1d(nodes, inner[most[rise[most] > _NOISE]]), slope)
@@ -173,17 +172,12 @@ class _Program:
         self.goal = objective_of(request.objective, people)
         self._constraint, self._review, self._slope = request.constraint, review, slope
         self._chances = np.array(review.chances)
-        self.nodes = list(nodes)
-        self.has_every_score = all(
-            at.size == member.score_count for member, at in zip(people.members, self.nodes, strict=True)
-        )
-        self._gaps = (
-            [Gaps.of(member, at) for member, at in zip(people.members, self.nodes, strict=True)] if loose else []
-        )
+        self.nodes = nodes
+        every = list(zip(people.members, nodes, strict=True))
+        self.has_every_score = all(at.size == member.score_count for member, at in every)
+        self._gaps = [Gaps.of(member, at) for member, at in every] if loose else []
         # Who is between two nodes counts for both, as odds on a straight line do: rates are those of everybody.
-        self._shares = [gaps.shares for gaps in self._gaps] or [
-            shares_by_label(member, at) for member, at in zip(people.members, self.nodes, strict=True)
-        ]
+        self._shares = [gaps.shares for gaps in self._gaps] or [shares_by_label(member, at) for member, at in every]
         self._weights = self.goal.shares
         self._coefficients = [coefficients(people, rate) for rate in request.constraint.rates]
         sizes = [shares.shape[1] for shares in self._shares]

@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 
 from evenodds.geometry.pieces import Floats
+from evenodds.model.columns import WORDS_FOR_NOTHING
 from evenodds.model.groups import Group
 from evenodds.model.joint import JointDistribution
 from evenodds.model.keys import JOINER
@@ -20,7 +21,7 @@ SMALL_GROUP = 30  # fewer positives or negatives than this leave rates uncertain
 _LISTED = 6  # groups that a warning names
 _SOME = 20  # scores that tell a scale
 _NARROW = 0.02  # of the range of the fit: scores that lie no farther apart are hardly of its scale
-_NOBODYS = frozenset({"", "#n/a", "?", "n/a", "na", "nan", "none", "null"})  # written for a value that is not there
+_NOBODYS = WORDS_FOR_NOTHING | {"?"}  # what people are called of whom a column does not tell the group
 
 
 def weaknesses(members: Sequence[Group]) -> list[str]:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from evenodds.errors import DataError, EvenoddsError
 from evenodds.fronts.cli.spellings import outside_quotes
+from evenodds.model.columns import WORDS_FOR_NOTHING
 
 __all__ = ["Rows", "labels", "numbers", "rows_from", "texts"]
 
-_NOT_THERE = pa.array(["", "#n/a", "n/a", "na", "nan", "none", "null"])  # what other programs write for nothing
+_NOTHING = pa.array(sorted(WORDS_FOR_NOTHING))
 _PERCENT = re.compile(r"([-+\d.,]+) ?%")
 _COMMA = re.compile(r"[-+]?\d*,\d+")
 
@@ -71,7 +72,7 @@ def _is_text(values: pa.ChunkedArray) -> bool:
 
 def _without_words_for_nothing(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Text with nothing in place of NA, N/A, null and the like, as R, pandas, spreadsheets and databases write it."""
-    is_nothing = pc.is_in(pc.utf8_lower(values).cast(pa.string()), value_set=_NOT_THERE)
+    is_nothing = pc.is_in(pc.utf8_lower(values).cast(pa.string()), value_set=_NOTHING)
     return pc.if_else(is_nothing, pa.scalar(None, values.type), values)
 
 
@@ -111,7 +112,7 @@ def labels(table: pa.Table, column: str, positive_label: str | None, *, where: s
     if not (is_text or any(is_one(values.type) for is_one in kinds_of_arrow)):
         msg = f"{where}: column {column!r} holds {values.type}. Allowed: numbers, truth values or text, as labels are."
         raise DataError(msg)
-    if is_text and (positive_label is None or positive_label.lower() not in _NOT_THERE.to_pylist()):
+    if is_text and (positive_label is None or positive_label.lower() not in WORDS_FOR_NOTHING):
         values = _without_words_for_nothing(values)
     if positive_label is not None:
         return values.cast(pa.string())
